@@ -9,7 +9,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use strata_coordinator::{ClusterCheckpoint, EndState, JobOptions, JobState, Journal};
-use strata_store::{CheckpointFile, EngineKind, Hex64, Hex128, HistoryLine, JobResult, JobSpec};
+use strata_store::{CheckpointFile, EngineKind, Hex64, JobResult, JobSpec, LayerRecord, Weight};
 
 /// Layers of each job.
 const LAYERS: u32 = 64;
@@ -17,18 +17,17 @@ const LAYERS: u32 = 64;
 /// Workers of the cluster.
 const WORKERS: u32 = 3;
 
-fn line(depth: u32) -> HistoryLine {
-    HistoryLine {
+fn line(depth: u32) -> LayerRecord {
+    LayerRecord {
         depth,
         states: 1000 + u64::from(depth),
         positions: 1000 + u64::from(depth),
-        orbits: None,
         generated: 3000,
         regions: 50,
         bytes: 2000,
-        digest: Hex128([7, 8]),
+        digest: Weight([7, 8]),
         seconds: f64::from(depth) / 100.0,
-        kept: None,
+        ..LayerRecord::default()
     }
 }
 
@@ -43,7 +42,7 @@ fn checkpoint() -> ClusterCheckpoint {
         positions: 300,
         regions: 20,
         generated: 1000,
-        digest: Hex128([1, 2]),
+        digest: Weight([1, 2]),
         seal: Hex64(99),
     };
     let depths = LAYERS - 2..LAYERS;
@@ -52,9 +51,7 @@ fn checkpoint() -> ClusterCheckpoint {
         depth: LAYERS - 1,
         records: records.collect(),
         owners: (0..64).map(|shard| shard % WORKERS as u16).collect(),
-        disk_peak: 1 << 20,
-        spilled: 0,
-        made: None,
+        made: 0,
     }
 }
 
@@ -72,7 +69,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         shards: 64,
         engine: EngineKind::Explicit,
     };
-    let lines: Vec<HistoryLine> = (0..LAYERS).map(line).collect();
+    let lines: Vec<LayerRecord> = (0..LAYERS).map(line).collect();
     for number in 0..jobs {
         let name = format!("job-{number}-{}", std::process::id());
         let (created, options) = (u64::from(number), JobOptions::default());
@@ -95,7 +92,7 @@ fn main() -> Result<(), Box<dyn Error>> {
                 orbits: None,
                 generated: 30_000,
                 widest: 1063,
-                digest: Hex128([3, 4]),
+                digest: Weight([3, 4]),
                 seconds: 0.64,
                 peak_rss_bytes: 1 << 24,
                 disk_peak_bytes: 1 << 20,

@@ -4,8 +4,8 @@ use std::fmt;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
-use strata::{KeepLayers, StopReason};
-use strata_store::{CheckpointFile, HistoryLine, JobResult, JobSpec};
+use strata::{KeepLayers, StopReason, Totals};
+use strata_store::{CheckpointFile, JobResult, JobSpec};
 
 /// Limits and settings of a job. They may change from one run to the next.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -21,7 +21,6 @@ pub struct JobOptions {
     /// Layers that stay on disk.
     pub keep: KeepLayers,
     /// Jobs of a greater priority start first. Never changes.
-    #[serde(default)]
     pub priority: i32,
     /// How the engine was chosen.
     #[serde(default, skip_serializing_if = "EngineRecord::is_empty")]
@@ -161,68 +160,8 @@ pub struct ClusterCheckpoint {
     pub records: Vec<CheckpointFile>,
     /// The owner of each shard, by shard.
     pub owners: Vec<WorkerNumber>,
-    /// Peak of the bytes on disk, all workers together.
-    pub disk_peak: u64,
-    /// Bytes of exits that were spilled to disk.
-    pub spilled: u64,
-    /// When it was made, in seconds since 1970; `None` for a checkpoint of an earlier version.
-    #[serde(default)]
-    pub made: Option<u64>,
-}
-
-/// Sums over the layers of a job that the journal has. With them a list needs no layers.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct JobProgress {
-    /// Depth of the last layer.
-    pub depth: u32,
-    /// States of the last layer.
-    pub layer_states: u64,
-    /// Search time until the last layer was complete, in seconds.
-    pub seconds: f64,
-    /// States of all layers.
-    pub states: u64,
-    /// Positions that they stand for; 0 if they are not counted.
-    #[serde(default)]
-    pub positions: u64,
-    /// Orbits of symmetries among them; None unless the dense engine has counted those of all layers.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub orbits: Option<u64>,
-    /// Legal moves of the states.
-    pub generated: u64,
-    /// States of the widest layer.
-    pub widest: u64,
-    /// Depth of the first of the widest layers.
-    pub widest_depth: u32,
-    /// Bytes of all layer files when they were sealed.
-    pub layer_bytes: u64,
-}
-
-impl JobProgress {
-    /// Sums over the layers from depth 0 on; none without a layer.
-    #[must_use]
-    pub fn of_lines(lines: &[HistoryLine]) -> Option<JobProgress> {
-        let mut progress = JobProgress::default();
-        lines.iter().for_each(|line| progress.add(line));
-        (!lines.is_empty()).then_some(progress)
-    }
-
-    /// Adds the next layer.
-    pub fn add(&mut self, line: &HistoryLine) {
-        // There are no states before the first layer.
-        let before = if self.states == 0 { Some(0) } else { self.orbits };
-        self.orbits = before.zip(line.orbits).and_then(|(sum, more)| sum.checked_add(more));
-        self.depth = line.depth;
-        self.layer_states = line.states;
-        self.seconds = line.seconds;
-        self.states = self.states.saturating_add(line.states);
-        self.positions = self.positions.saturating_add(line.positions);
-        self.generated = self.generated.saturating_add(line.generated);
-        self.layer_bytes = self.layer_bytes.saturating_add(line.bytes);
-        if line.states > self.widest {
-            (self.widest, self.widest_depth) = (line.states, line.depth);
-        }
-    }
+    /// When it was made, in seconds since 1970.
+    pub made: u64,
 }
 
 /// Specification and progress of a job.
@@ -248,17 +187,14 @@ pub struct JobEntry {
     /// Search time over all runs, in seconds.
     pub seconds: f64,
     /// A depth at which the search is known to end at the latest, if one is known.
-    #[serde(default)]
     pub expected_layers: Option<u32>,
     /// States that the search is expected to find, if that is known.
-    #[serde(default)]
     pub expected_states: Option<f64>,
     /// Share of the expected work that the last checkpoint has, from 0 to 1, if that is known.
-    #[serde(default)]
     pub work_done: Option<f64>,
-    /// Sums over its layers; none before the first. The journal keeps them.
-    #[serde(default)]
-    pub progress: Option<JobProgress>,
+    /// Sums over its layers; none before the first. The journal keeps them. With them a list needs no
+    /// layers.
+    pub progress: Option<Totals>,
     /// The last checkpoint.
     pub checkpoint: Option<ClusterCheckpoint>,
     /// The result, once the job is done.
@@ -266,13 +202,11 @@ pub struct JobEntry {
     /// Peak of the resident memory of any worker while it ran the job, in bytes.
     pub peak_rss_bytes: u64,
     /// Name of that worker; `None` if it is not known.
-    #[serde(default)]
     pub peak_rss_worker: Option<String>,
     /// Whether a user has requested cancellation.
     pub cancel: bool,
     /// When it ended, in seconds since 1970, and not before another job that ended earlier; `None` if
     /// it has not. The journal sets it.
-    #[serde(default)]
     pub ended: Option<u64>,
 }
 
@@ -291,7 +225,6 @@ pub struct WorkerEntry {
     /// Time of its first registration, in seconds since 1970.
     pub first_seen: u64,
     /// The name of its host, if it has no given name.
-    #[serde(default)]
     pub host: Option<String>,
 }
 
@@ -377,13 +310,9 @@ mod tests {
             priority: 0,
         };
         let text = serde_json::to_string(&options).unwrap();
-        // Earlier versions had no priorities.
-        let earlier =
-            r#"{"checkpoint_interval":2500,"max_layers":3,"disk_limit":null,"keep":{"every":5}}"#;
-        assert_eq!(text, earlier.replace("}}", "},\"priority\":0}"));
-        for text in [&*text, earlier] {
-            assert_eq!(serde_json::from_str::<JobOptions>(text).unwrap(), options);
-        }
+        let expected = r#"{"checkpoint_interval":2500,"max_layers":3,"disk_limit":null,"keep":{"every":5},"priority":0}"#;
+        assert_eq!(text, expected);
+        assert_eq!(serde_json::from_str::<JobOptions>(&text).unwrap(), options);
         let auto = AutoEngine { files: Some("--keep-layers".to_owned()), ..AutoEngine::default() };
         let engine = EngineRecord { reason: "it fits".to_owned(), auto: Some(auto) };
         let options = JobOptions { engine, ..options };

@@ -15,8 +15,8 @@ mod server;
 
 pub use cluster::context::{ClusterOptions, DashboardOptions, Retention};
 pub use entry::{
-    AutoEngine, ClusterCheckpoint, EndState, EngineRecord, JobEntry, JobOptions, JobProgress,
-    JobState, WorkerEntry, WorkerNumber,
+    AutoEngine, ClusterCheckpoint, EndState, EngineRecord, JobEntry, JobOptions, JobState,
+    WorkerEntry, WorkerNumber,
 };
 pub use journal::ended::EndedJob;
 pub use journal::error::JournalError;

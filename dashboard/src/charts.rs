@@ -2,7 +2,9 @@
 
 use strata_plot::{Image, JobCurve, JobMark, LayerFigures, Quantity, Scale, Size, Theme, chart};
 
-use crate::model::{Job, Layer, MarkKind};
+use strata_store::LayerRecord;
+
+use crate::model::{Job, MarkKind};
 
 /// Charts of one version that are kept: all of both themes, in two widths.
 pub(crate) const KEPT: usize = 32;
@@ -25,7 +27,7 @@ enum Kind {
 pub(crate) struct Drawn<'a> {
     pub(crate) job: &'a Job,
     /// Ascending depths.
-    pub(crate) layers: &'a [Layer],
+    pub(crate) layers: &'a [LayerRecord],
     pub(crate) marks: &'a [(MarkKind, u32)],
     /// Expected states of the layers that follow, by depth.
     pub(crate) expected: &'a [(u32, f64)],
@@ -102,7 +104,7 @@ fn curve(drawn: Drawn<'_>) -> JobCurve {
 }
 
 /// The figures of layers, of which only the time at their end is known.
-fn figures(layers: &[Layer]) -> Vec<LayerFigures> {
+fn figures(layers: &[LayerRecord]) -> Vec<LayerFigures> {
     let mut before = 0.0;
     let figures = layers.iter().map(|layer| {
         let seconds = (layer.seconds - before).max(0.0);
@@ -142,16 +144,16 @@ mod tests {
 
     #[test]
     fn the_main_chart_has_marks_and_the_expected_remainder() {
-        let layer = |depth: u32| Layer {
+        let layer = |depth: u32| LayerRecord {
             depth,
             states: 10 + u64::from(depth),
             positions: 20,
-            orbits: None,
             bytes: 100,
             seconds: f64::from(depth) / 2.0,
+            ..LayerRecord::default()
         };
         let job = Job { id: "panex-6<x>".to_owned(), ..Job::default() };
-        let layers: Vec<Layer> = (0..20).map(layer).collect();
+        let layers: Vec<LayerRecord> = (0..20).map(layer).collect();
         let marks = [(MarkKind::Checkpoint, 5), (MarkKind::Resume, 5), (MarkKind::Rollback, 7)];
         let expected: Vec<(u32, f64)> = (20..40).map(|depth| (depth, 20.0)).collect();
         let drawn = Drawn { job: &job, layers: &layers, marks: &marks, expected: &expected };

@@ -8,9 +8,9 @@ use tokio::sync::mpsc;
 use tokio_stream::Stream;
 use tokio_stream::wrappers::ReceiverStream;
 
-use crate::model::Layer;
 use crate::source::SourceError;
 use crate::state::{Shared, json};
+use strata_store::LayerRecord;
 
 /// Parts that wait for a slow reader.
 const BUFFER: usize = 4;
@@ -50,18 +50,23 @@ impl Format {
 
     fn heading(self) -> &'static str {
         match self {
-            Format::Csv => "depth,states,positions,orbits,bytes,seconds\n",
+            Format::Csv => "depth,states,positions,orbits,generated,regions,bytes,digest,seconds\n",
             Format::Json => "",
         }
     }
 
-    fn write(self, layer: &Layer, out: &mut String) {
+    fn write(self, layer: &LayerRecord, out: &mut String) {
         match self {
             Format::Csv => {
-                let Layer { depth, states, positions, orbits, bytes, seconds } = layer;
-                let orbits = orbits.map_or_else(String::new, |orbits| orbits.to_string());
+                let LayerRecord { depth, states, positions, generated, regions, .. } = layer;
+                let LayerRecord { bytes, digest, seconds, .. } = layer;
+                let orbits = layer.orbits.map_or_else(String::new, |orbits| orbits.to_string());
                 // Writing to a string cannot fail.
-                let _ = writeln!(out, "{depth},{states},{positions},{orbits},{bytes},{seconds}");
+                let _ = writeln!(
+                    out,
+                    "{depth},{states},{positions},{orbits},{generated},{regions},{bytes},{digest},\
+                     {seconds}"
+                );
             }
             Format::Json => {
                 out.push_str(&json(layer));
@@ -122,19 +127,32 @@ pub(crate) async fn layers(
 
 #[cfg(test)]
 mod tests {
+    use strata_store::Weight;
+
     use super::*;
 
     #[test]
     fn lines_have_the_fields_of_the_heading() {
-        let orbits = Some(9);
-        let layer = Layer { depth: 3, states: 10, positions: 20, orbits, bytes: 7, seconds: 0.5 };
+        let layer = LayerRecord {
+            depth: 3,
+            states: 10,
+            positions: 20,
+            orbits: Some(9),
+            generated: 30,
+            regions: 2,
+            bytes: 7,
+            digest: Weight([1, 2]),
+            seconds: 0.5,
+            kept: Vec::new(),
+        };
         let (mut csv, mut lines) = (String::new(), String::new());
         Format::Csv.write(&layer, &mut csv);
         Format::Json.write(&layer, &mut lines);
-        assert_eq!(csv, "3,10,20,9,7,0.5\n");
+        assert_eq!(csv, "3,10,20,9,30,2,7,00000000000000010000000000000002,0.5\n");
         assert_eq!(csv.split(',').count(), Format::Csv.heading().split(',').count());
-        let expected = "{\"depth\":3,\"states\":10,\"positions\":20,\"orbits\":9,\"bytes\":7,\
-                        \"seconds\":0.5}\n";
+        let expected = "{\"depth\":3,\"states\":10,\"positions\":20,\"orbits\":9,\"generated\":30,\
+                        \"regions\":2,\"bytes\":7,\
+                        \"digest\":\"00000000000000010000000000000002\",\"seconds\":0.5}\n";
         assert_eq!(lines, expected);
         assert_eq!(Format::parse("xml"), None);
     }

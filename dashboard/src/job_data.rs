@@ -10,7 +10,9 @@ use std::time::Duration;
 use strata_platform::Instant;
 
 use crate::charts::{ChartRequest, Drawn};
-use crate::model::{Job, Layer, LogEntry, MarkKind};
+use strata_store::LayerRecord;
+
+use crate::model::{Job, LogEntry, MarkKind};
 use crate::source::{Source, SourceError};
 
 /// Layers that charts show at most.
@@ -33,7 +35,7 @@ const CHART_INTERVAL: Duration = Duration::from_secs(5);
 pub(crate) struct JobData {
     pub(crate) job: Job,
     /// Ascending depths.
-    layers: Vec<Layer>,
+    layers: Vec<LayerRecord>,
     /// Whether there are more layers than charts show. Then none are kept.
     has_too_many: bool,
     /// Expected states of the layers that follow, by depth.
@@ -67,9 +69,9 @@ impl JobData {
         self.read_log(source)?;
         if has_ended || self.read.is_none_or(|read| now >= read + CHART_INTERVAL) {
             self.read = Some(now);
-            let before = (self.layers.last().copied(), self.marks.len());
+            let before = (self.layers.last().cloned(), self.marks.len());
             self.read_layers(source)?;
-            if before != (self.layers.last().copied(), self.marks.len()) || self.version == 0 {
+            if before != (self.layers.last().cloned(), self.marks.len()) || self.version == 0 {
                 self.version += 1;
                 self.charts.clear();
             }
@@ -140,9 +142,9 @@ mod tests {
     use crate::model::{Checkpoint, JobState};
     use crate::test_source::TestSource;
 
-    fn layer(depth: u32) -> Layer {
+    fn layer(depth: u32) -> LayerRecord {
         let states = u64::from(depth % 1000) + 1;
-        Layer { depth, states, seconds: f64::from(depth), ..Layer::default() }
+        LayerRecord { depth, states, seconds: f64::from(depth), ..LayerRecord::default() }
     }
 
     #[test]
@@ -158,7 +160,7 @@ mod tests {
         // Back to the checkpoint, and on in another time.
         source.edit(|_, layers| {
             layers.truncate(5);
-            layers.extend((5..9).map(|depth| Layer { seconds: 99.0, ..layer(depth) }));
+            layers.extend((5..9).map(|depth| LayerRecord { seconds: 99.0, ..layer(depth) }));
         });
         data.update(&source, "a", now).unwrap();
         assert_eq!((data.layers.len(), data.version), (10, 1));

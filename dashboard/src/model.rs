@@ -209,23 +209,6 @@ pub struct Job {
     pub command: String,
 }
 
-/// A complete layer.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
-pub struct Layer {
-    /// Distance from the start.
-    pub depth: u32,
-    /// States in it.
-    pub states: u64,
-    /// Positions they stand for; 0 if they are not counted.
-    pub positions: u64,
-    /// Orbits of symmetries among them; none if they are unknown, or symmetry is not used.
-    pub orbits: Option<u64>,
-    /// Bytes of its files.
-    pub bytes: u64,
-    /// Search time from the start until it was complete.
-    pub seconds: f64,
-}
-
 /// What is marked in the charts of a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]

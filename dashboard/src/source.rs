@@ -2,7 +2,9 @@
 
 use std::fmt::Debug;
 
-use crate::model::{Action, Job, Layer, LogPart, Overview, Solution};
+use strata_store::LayerRecord;
+
+use crate::model::{Action, Job, LogPart, Overview, Solution};
 
 /// What the page shows, and the changes it may ask for. Calls may block on the disk: the server makes
 /// them outside the asynchronous threads.
@@ -23,7 +25,7 @@ pub trait Source: Send + Sync + 'static {
     ///
     /// # Errors
     /// Those of [`Self::job`].
-    fn layers(&self, id: &str, from: u32) -> Result<Vec<Layer>, SourceError>;
+    fn layers(&self, id: &str, from: u32) -> Result<Vec<LayerRecord>, SourceError>;
 
     /// States that are expected in the layers after the last one, by depth: some of the layers, and
     /// the last one. Empty without a basis.

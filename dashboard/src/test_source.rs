@@ -2,7 +2,9 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use crate::model::{Action, Job, Layer, LogEntry, LogPart, Overview, Solution};
+use strata_store::LayerRecord;
+
+use crate::model::{Action, Job, LogEntry, LogPart, Overview, Solution};
 use crate::source::{Source, SourceError};
 
 /// Parts of layers and logs.
@@ -17,7 +19,7 @@ pub(crate) struct TestSource {
 #[derive(Debug, Default)]
 struct Inner {
     job: Job,
-    layers: Vec<Layer>,
+    layers: Vec<LayerRecord>,
     entries: Vec<LogEntry>,
     changes: Vec<Action>,
     overviews: u32,
@@ -28,7 +30,7 @@ impl TestSource {
         act(&mut self.inner.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    pub(crate) fn edit(&self, edit: impl FnOnce(&mut Job, &mut Vec<Layer>)) {
+    pub(crate) fn edit(&self, edit: impl FnOnce(&mut Job, &mut Vec<LayerRecord>)) {
         self.with(|inner| edit(&mut inner.job, &mut inner.layers));
     }
 
@@ -58,9 +60,9 @@ impl Source for TestSource {
         Ok(self.with(|inner| Job { id: "a".to_owned(), ..inner.job.clone() }))
     }
 
-    fn layers(&self, id: &str, from: u32) -> Result<Vec<Layer>, SourceError> {
+    fn layers(&self, id: &str, from: u32) -> Result<Vec<LayerRecord>, SourceError> {
         Self::known(id)?;
-        Ok(self.with(|inner| inner.layers.iter().skip(from as usize).take(PART).copied().collect()))
+        Ok(self.with(|inner| inner.layers.iter().skip(from as usize).take(PART).cloned().collect()))
     }
 
     fn expected(&self, _: &str) -> Result<Vec<(u32, f64)>, SourceError> {

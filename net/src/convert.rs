@@ -8,11 +8,10 @@ use std::sync::Arc;
 
 use strata_proto::v1;
 use strata_space::dense::DenseState;
-use strata_space::{Digest, LayerStats, MODULI};
+use strata_space::{Digest, MODULI};
 use strata_store::check_name;
 use strata_store::{
-    CheckpointFile, DenseNumbering, EngineKind, EntryKey, Hex64, Hex128, HistoryLine, JobSpec,
-    KeptFile,
+    CheckpointFile, DenseNumbering, EngineKind, EntryKey, Hex64, JobSpec, KeptFile, LayerRecord,
 };
 
 use crate::limits;
@@ -112,7 +111,6 @@ pub fn spec_from(spec: Option<v1::JobSpec>) -> Result<JobSpec, ConvertError> {
 /// A layer file of a checkpoint as a message.
 #[must_use]
 pub fn file_to(record: &CheckpointFile) -> v1::LayerFile {
-    let [first, second] = record.digest.0;
     v1::LayerFile {
         depth: record.depth,
         worker: record.worker,
@@ -122,7 +120,7 @@ pub fn file_to(record: &CheckpointFile) -> v1::LayerFile {
         positions: record.positions,
         regions: record.regions,
         generated: record.generated,
-        digest: Some(v1::Digest { first, second }),
+        digest: Some(digest_to(record.digest)),
         seal: record.seal.0,
     }
 }
@@ -142,7 +140,7 @@ pub fn file_from(file: v1::LayerFile) -> Result<CheckpointFile, ConvertError> {
     Ok(CheckpointFile {
         depth: file.depth,
         worker: file.worker,
-        digest: Hex128(digest_from(file.digest)?.0),
+        digest: digest_from(file.digest)?,
         file: file.file,
         bytes: file.bytes,
         states: file.states,
@@ -150,40 +148,6 @@ pub fn file_from(file: v1::LayerFile) -> Result<CheckpointFile, ConvertError> {
         regions: file.regions,
         generated: file.generated,
         seal: Hex64(file.seal),
-    })
-}
-
-/// The figures of one worker's part of a layer from a message.
-///
-/// # Errors
-/// If a count or a length is impossible, or the digest is missing or invalid.
-pub fn stats_from(report: &v1::LayerReport) -> Result<LayerStats, ConvertError> {
-    let counts = [
-        ("states", report.states),
-        ("positions", report.positions),
-        ("fixed", report.fixed),
-        ("generated", report.generated),
-        ("bytes", report.bytes),
-        ("disk_peak_bytes", report.disk_peak_bytes),
-        ("disk_left_bytes", report.disk_left_bytes),
-        ("spilled_bytes", report.spilled_bytes),
-    ];
-    check_counts(limits::PART_COUNT, &counts)?;
-    check_regions(report.regions, report.states)?;
-    check_positions(report.positions, report.states)?;
-    if report.symmetries == 0 && report.fixed > 0 {
-        return Err(ConvertError::new("fixed", format!("{} of no symmetries", report.fixed)));
-    }
-    Ok(LayerStats {
-        states: report.states,
-        positions: report.positions,
-        fixed: report.fixed,
-        regions: report.regions,
-        generated: report.generated,
-        digest: digest_from(report.digest)?,
-        odd: report.met_odd,
-        even: report.met_even,
-        found: report.found,
     })
 }
 
@@ -271,44 +235,66 @@ pub fn numbering_from(numbering: v1::DenseNumbering) -> Result<DenseNumbering, C
     Ok(DenseNumbering { blocks, rows, lanes, fingerprint })
 }
 
-/// A line of the history as a message, without the names of kept files.
+/// Figures of a layer, or of a worker's part of it, as a message, without kept files.
 #[must_use]
-pub fn line_to(line: &HistoryLine) -> v1::LayerLine {
-    let [first, second] = line.digest.0;
-    v1::LayerLine {
-        depth: line.depth,
-        states: line.states,
-        positions: line.positions,
-        orbits: line.orbits,
-        generated: line.generated,
-        regions: line.regions,
-        bytes: line.bytes,
-        digest: Some(v1::Digest { first, second }),
-        seconds: line.seconds,
+pub fn layer_to(layer: &LayerRecord) -> v1::LayerRecord {
+    v1::LayerRecord {
+        depth: layer.depth,
+        states: layer.states,
+        positions: layer.positions,
+        orbits: layer.orbits,
+        generated: layer.generated,
+        regions: layer.regions,
+        bytes: layer.bytes,
+        digest: Some(digest_to(layer.digest)),
+        seconds: layer.seconds,
     }
 }
 
-/// A line of the history from a message, without kept files.
+/// Figures of a layer from a message, without kept files.
 ///
 /// # Errors
 /// If a count or the time is impossible, or the digest is missing or invalid.
-pub fn line_from(line: v1::LayerLine) -> Result<HistoryLine, ConvertError> {
-    let v1::LayerLine { depth, states, positions, generated, regions, bytes, digest, .. } = line;
-    let v1::LayerLine { seconds, orbits, .. } = line;
+pub fn layer_from(layer: v1::LayerRecord) -> Result<LayerRecord, ConvertError> {
+    figures(layer, limits::LAYER_COUNT)
+}
+
+/// Figures of a worker's part of a layer from its report.
+///
+/// # Errors
+/// If the figures are missing, a count or a length is impossible, or the digest is missing or invalid.
+pub fn part_from(report: &v1::LayerReport) -> Result<LayerRecord, ConvertError> {
+    let layer = report.layer.ok_or_else(|| ConvertError::new("layer", "it is missing"))?;
+    let counts = [
+        ("fixed", report.fixed),
+        ("disk_peak_bytes", report.disk_peak_bytes),
+        ("disk_left_bytes", report.disk_left_bytes),
+        ("spilled_bytes", report.spilled_bytes),
+    ];
+    check_counts(limits::PART_COUNT, &counts)?;
+    if report.symmetries == 0 && report.fixed > 0 {
+        return Err(ConvertError::new("fixed", format!("{} of no symmetries", report.fixed)));
+    }
+    figures(layer, limits::PART_COUNT)
+}
+
+/// Figures from a message, with counts below a limit.
+fn figures(layer: v1::LayerRecord, limit: u64) -> Result<LayerRecord, ConvertError> {
+    let v1::LayerRecord { depth, states, positions, orbits, generated, regions, bytes, .. } = layer;
+    let v1::LayerRecord { digest, seconds, .. } = layer;
     let counts =
         [("states", states), ("positions", positions), ("generated", generated), ("bytes", bytes)];
-    check_counts(limits::LAYER_COUNT, &counts)?;
+    check_counts(limit, &counts)?;
     check_regions(regions, states)?;
     check_positions(positions, states)?;
-    if let Some(orbits) = orbits.filter(|orbits| *orbits > positions) {
-        return Err(ConvertError::new("orbits", format!("{orbits} of {positions} positions")));
+    if let Some(orbits) = orbits.filter(|orbits| *orbits > states) {
+        return Err(ConvertError::new("orbits", format!("{orbits} of {states} states")));
     }
     if !seconds.is_finite() || seconds < 0.0 {
         return Err(ConvertError::new("seconds", format!("{seconds} is no time")));
     }
-    let digest = Hex128(digest_from(digest)?.0);
-    let kept = None;
-    Ok(HistoryLine {
+    let digest = digest_from(digest)?;
+    Ok(LayerRecord {
         depth,
         states,
         positions,
@@ -318,7 +304,7 @@ pub fn line_from(line: v1::LayerLine) -> Result<HistoryLine, ConvertError> {
         bytes,
         digest,
         seconds,
-        kept,
+        kept: Vec::new(),
     })
 }
 

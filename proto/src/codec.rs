@@ -136,23 +136,23 @@ mod tests {
     use tonic::Code;
 
     use super::*;
-    use crate::v1::{Advance, Digest, LayerReport, Save};
+    use crate::v1::{Advance, Digest, LayerRecord, Save};
 
-    fn report(depth: u32, states: u64, first: u64) -> LayerReport {
+    fn layer(depth: u32, states: u64, first: u64) -> LayerRecord {
         let digest = Some(Digest { first, second: 1 });
-        LayerReport { depth, states, digest, met_odd: true, ..LayerReport::default() }
+        LayerRecord { depth, states, digest, seconds: 0.5, ..LayerRecord::default() }
     }
 
     #[test]
     fn the_field_is_skipped_by_programs_that_do_not_know_it() {
-        let message = report(7, 1000, 3);
-        assert_eq!(LayerReport::decode(&*encode(&message)), Ok(message));
+        let message = layer(7, 1000, 3);
+        assert_eq!(LayerRecord::decode(&*encode(&message)), Ok(message));
     }
 
     #[test]
     fn a_message_without_a_checksum_is_refused() {
-        for bytes in [Vec::new(), report(7, 1000, 3).encode_to_vec()] {
-            let error = decode::<LayerReport>(bytes.into()).unwrap_err();
+        for bytes in [Vec::new(), layer(7, 1000, 3).encode_to_vec()] {
+            let error = decode::<LayerRecord>(bytes.into()).unwrap_err();
             assert_eq!(error.code(), Code::FailedPrecondition);
         }
     }
@@ -173,12 +173,12 @@ mod tests {
             depth in any::<u32>(), states in any::<u64>(), first in any::<u64>(),
             place in any::<prop::sample::Index>(),
         ) {
-            let message = report(depth, states, first);
+            let message = layer(depth, states, first);
             let mut bytes = encode(&message);
-            prop_assert_eq!(decode::<LayerReport>(bytes.clone().into()).unwrap(), message);
+            prop_assert_eq!(decode::<LayerRecord>(bytes.clone().into()).unwrap(), message);
             let bit = place.index(8 * bytes.len());
             bytes[bit / 8] ^= 1 << (bit % 8);
-            prop_assert!(decode::<LayerReport>(bytes.into()).is_err());
+            prop_assert!(decode::<LayerRecord>(bytes.into()).is_err());
         }
     }
 }

@@ -15,18 +15,18 @@ pub mod v1;
 
 #[cfg(test)]
 mod tests {
-    use super::v1::{Advance, Digest, JobSpec, LayerReport, Order, order};
+    use super::v1::{Advance, Digest, JobSpec, LayerRecord, LayerReport, Order, order};
     use prost::Message;
 
     #[test]
     fn messages_survive_the_wire() {
-        let report = LayerReport {
+        let layer = LayerRecord {
             depth: 441,
             states: 19_331,
             digest: Some(Digest { first: u64::MAX, second: 1 }),
-            met_odd: true,
-            ..LayerReport::default()
+            ..LayerRecord::default()
         };
+        let report = LayerReport { layer: Some(layer), met_odd: true, ..LayerReport::default() };
         let bytes = report.encode_to_vec();
         assert_eq!(LayerReport::decode(&bytes[..]), Ok(report));
         let spec = JobSpec {

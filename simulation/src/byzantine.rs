@@ -87,7 +87,7 @@ fn answer(random: &Random, order: v1::Order) -> Outcome {
         _ => (limit + random.below(limit), limit * 8),
     };
     let digest = Some(v1::Digest { first: random.below(1 << 60), second: random.below(1 << 60) });
-    Outcome::Layer(v1::LayerReport {
+    let layer = v1::LayerRecord {
         depth,
         states,
         positions,
@@ -95,6 +95,7 @@ fn answer(random: &Random, order: v1::Order) -> Outcome {
         generated,
         digest,
         bytes: 1,
-        ..v1::LayerReport::default()
-    })
+        ..v1::LayerRecord::default()
+    };
+    Outcome::Layer(v1::LayerReport { layer: Some(layer), ..v1::LayerReport::default() })
 }

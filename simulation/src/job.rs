@@ -4,11 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use strata::Search;
-use strata_net::{Connection, Security, convert};
+use strata::{LayerRecord, Search};
+use strata_net::convert::{self, ConvertError};
+use strata_net::{Connection, Security};
 use strata_proto::v1;
 use strata_proto::v1::job_service_client::JobServiceClient;
-use strata_space::{Digest, LayerStats};
+use strata_space::Digest;
 use tonic::{Code, Status};
 
 use crate::fault::Kind;
@@ -59,8 +60,8 @@ struct Expected {
     layers: Vec<Figures>,
 }
 
-fn figures(stats: &LayerStats) -> Figures {
-    (stats.states, stats.positions, stats.generated, stats.digest)
+fn figures(layer: &LayerRecord) -> Figures {
+    (layer.states, layer.positions, layer.generated, layer.digest)
 }
 
 /// The results of an undisturbed search in this process.
@@ -70,12 +71,11 @@ fn expected(puzzle: &Puzzle) -> Arc<Expected> {
     let found = known.entry(format!("{puzzle:?}")).or_insert_with(|| {
         let report = Search::named(puzzle.0, puzzle.1.iter().copied()).threads(1).run();
         let report = report.expect("an undisturbed search ends");
-        let layers = report.layers().iter().map(|layer| &layer.stats);
         Arc::new(Expected {
             moves: report.moves(),
             states: report.states(),
             digest: report.digest(),
-            layers: layers.map(figures).collect(),
+            layers: report.layers().iter().map(figures).collect(),
         })
     });
     Arc::clone(found)
@@ -348,7 +348,7 @@ impl Job {
         within(async { self.connect().await?.cancel(self.reference()).await }).await
     }
 
-    async fn layers(&self) -> Result<Vec<v1::LayerLine>, Status> {
+    async fn layers(&self) -> Result<Vec<v1::LayerRecord>, Status> {
         let all = async {
             let parts = self.connect().await?.layers(self.reference()).await?;
             let mut parts = parts.into_inner();
@@ -373,11 +373,9 @@ impl Job {
         if found != right {
             return Err(wrong(format!("{found:?}, not {right:?}")));
         }
-        let figures = |line: v1::LayerLine| -> Result<Figures, String> {
-            let digest = convert::digest_from(line.digest).map_err(|error| error.to_string())?;
-            Ok((line.states, line.positions, line.generated, digest))
-        };
-        let layers = lines.into_iter().map(figures).collect::<Result<Vec<_>, _>>()?;
+        let layers = lines.into_iter().map(convert::layer_from);
+        let layers = layers.map(|layer| Ok(figures(&layer?))).collect::<Result<Vec<_>, _>>();
+        let layers = layers.map_err(|error: ConvertError| error.to_string())?;
         if layers != expected.layers {
             let mut pairs = layers.iter().zip(&expected.layers).enumerate();
             let first = pairs.find(|(_, (found, right))| found != right);

@@ -4,6 +4,9 @@ use std::fmt;
 use std::iter::Sum;
 use std::ops::{Add, AddAssign, Mul, Neg};
 
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
 /// The two moduli of a digest: the primes 2^61 - 1 and 2^61 - 31.
 pub const MODULI: [u64; 2] = [(1 << 61) - FOLD[0], (1 << 61) - FOLD[1]];
 
@@ -145,6 +148,30 @@ impl Sum for Weight {
 impl fmt::Display for Weight {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:016x}{:016x}", self.0[0], self.0[1])
+    }
+}
+
+/// As 32 hexadecimal digits.
+impl Serialize for Weight {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+/// From 32 hexadecimal digits, lower case, of residues.
+impl<'de> Deserialize<'de> for Weight {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        let is_plain = text.bytes().all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b));
+        let value = Some(&text).filter(|text| is_plain && text.len() == 32);
+        let value = value.and_then(|text| u128::from_str_radix(text, 16).ok());
+        let value = value.ok_or_else(|| D::Error::custom("a digest is not 32 hex digits"))?;
+        let residues = [(value >> 64) as u64, value as u64];
+        match residues.iter().zip(MODULI).find(|(residue, modulus)| *residue >= modulus) {
+            None => Ok(Weight(residues)),
+            // Sums of larger values would be silently wrong.
+            Some(_) => Err(D::Error::custom(format!("{text} is not a digest of residues"))),
+        }
     }
 }
 

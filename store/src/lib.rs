@@ -51,10 +51,10 @@ pub use fs::{
     is_temporary, is_unusable_path, open_input, open_private, open_regular, read_input,
     read_limited, remove_abandoned, write_durably,
 };
-pub use hex::{Hex64, Hex128};
+pub use hex::Hex64;
 pub use job::{
-    Checkpoint, CheckpointFile, Counters, DataDir, EngineKind, History, HistoryLine, HistoryPrefix,
-    HistoryView, Holder, JobDir, JobResult, JobSpec, KeptFile, MANIFEST_FORMAT, Manifest, OwnedJob,
+    Checkpoint, CheckpointFile, Counters, DataDir, EngineKind, History, HistoryPrefix, HistoryView,
+    Holder, JobDir, JobResult, JobSpec, KeptFile, LayerRecord, MANIFEST_FORMAT, Manifest, OwnedJob,
     Removed, RunSettings, RunState, frontier_file, is_layer_file, jobs_in, layer_file, older_file,
     owned_jobs, read_history, remove_job, remove_remains, take_job,
 };
@@ -65,3 +65,4 @@ pub use layer::{
     RecycledFile, Sample, ShardCount, ShardEntry, VerifiedCounts,
 };
 pub use name::check_name;
+pub use strata_space::{Digest, Weight};

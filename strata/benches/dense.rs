@@ -61,8 +61,8 @@ fn search(space: &Arc<dyn DenseSpace>, dir: &Path, memory: u64, digest: bool) ->
         let parts = worker.parts();
         let mut all = 0;
         let mut layer = worker.seed()?;
-        while layer.stats.states > 0 {
-            all += layer.stats.states;
+        while layer.layer.states > 0 {
+            all += layer.layer.states;
             layer = worker.advance(&[])?;
         }
         Ok((all, parts))

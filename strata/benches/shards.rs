@@ -63,7 +63,7 @@ struct Sums {
 
 impl Sums {
     fn add(&mut self, reports: &[LayerReport]) {
-        let widths = reports.iter().map(|report| report.stats.states);
+        let widths = reports.iter().map(|report| report.layer.states);
         let (sum, most) = (widths.clone().sum::<u64>(), widths.max().unwrap_or(0));
         self.states += sum;
         if sum >= NARROW {
@@ -116,8 +116,8 @@ fn search(level: u32, s: u32, shards: u32, deepest: u32) -> Result<(), Box<dyn E
     let mut reports = workers.iter_mut().map(Worker::seed).collect::<Result<Vec<_>, _>>()?;
     loop {
         sums.add(&reports);
-        let ended = reports.iter().any(|report| report.stats.odd || report.stats.even);
-        if ended || reports[0].depth >= deepest {
+        let ended = reports.iter().any(|report| report.odd || report.even);
+        if ended || reports[0].layer.depth >= deepest {
             break;
         }
         reports = workers.iter_mut().map(Worker::advance).collect::<Result<Vec<_>, _>>()?;

@@ -13,7 +13,7 @@ fn exhaust(name: &str, parameters: &[(&str, &str)], expected: u64) -> Result<()>
     let report = search.threads(1).run()?;
     let (states, seconds) = (report.states(), report.seconds());
     assert_eq!(states, expected, "{name} {parameters:?}");
-    let generated: u64 = report.layers().iter().map(|layer| layer.stats.generated).sum();
+    let generated: u64 = report.layers().iter().map(|layer| layer.generated).sum();
     let bytes: u64 = report.layers().iter().map(|layer| layer.bytes).sum();
     println!(
         "{name} {}: {states} states, {} layers, {seconds:.2} s, {:.2} M states/s, {:.1} M moves/s, {:.2} bytes a \
@@ -46,7 +46,7 @@ fn cube(symmetry: &str, depth: u32) -> Result<()> {
              bytes a state of the last layer",
             layer.total_states,
             layer.total_states as f64 / seconds / 1e6,
-            layer.bytes as f64 / layer.states as f64,
+            layer.layer.bytes as f64 / layer.layer.states as f64,
         );
     }
     Ok(())

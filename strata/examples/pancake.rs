@@ -67,7 +67,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let crash_at: Option<u32> = arguments.get(2).map(|text| text.parse()).transpose()?;
     let mut search = Search::new(Pancakes { pancakes }).on_event(|event| match event {
         Event::Started { resumed_from: Some(depth), .. } => println!("resumed from layer {depth}"),
-        Event::Layer(layer) => println!("{:>3} {:>12}", layer.depth, layer.states),
+        Event::Layer(event) => println!("{:>3} {:>12}", event.layer.depth, event.layer.states),
         // A checkpoint follows every layer, so that a crash loses one layer at most.
         Event::Checkpoint { depth, .. } if Some(*depth) == crash_at => std::process::abort(),
         _ => {}

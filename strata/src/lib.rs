@@ -31,7 +31,7 @@ pub use error::{Error, Result};
 pub use job::cancel::CancelToken;
 pub use job::checker::FileChecker;
 pub use job::dense::find_state;
-pub use job::event::{Event, LayerEvent, orbits};
+pub use job::event::{Event, LayerEvent, LayerEvents};
 pub use job::folder::{Job, check_data_dir, lock_data_dir, spec_to_resume, temporary_data_dir};
 pub use job::history::{JobHistory, read_history};
 pub use job::layers::{LayerView, ListedState, layer_states, open_layer, search_layer};
@@ -45,20 +45,19 @@ pub use local::error::WorkerError;
 pub use local::restore::Restore;
 pub use local::symbolic::{SymbolicWorker, check_diagram, load_diagram};
 pub use local::work::Work;
-pub use local::worker::{LayerReport, Setup, Worker};
+pub use local::worker::{Setup, Worker};
 pub use path::antipodes::{Antipode, Antipodes, antipodes};
 pub use path::dense::trace_dense;
 pub use path::find::find_path;
 pub use path::outcome::{FoundPath, Moves, OpenSpace, PathOutcome};
 pub use path::symbolic::{PathProgress, symbolic_path};
-pub use plan::driver::{
-    Answer, CheckpointSink, Done, DriveError, Driver, Order, Retryable, WorkerPool,
-};
+pub use plan::driver::{CheckpointSink, Done, DriveError, Driver, Order, Retryable, WorkerPool};
 pub use plan::machine::{
     Command, Input, Outcome, Plan, PlanOptions, Publication, ResumePoint, Start, StopReason,
 };
 pub use plan::refusal::Refusal;
-pub use plan::sums::{LayerPart, LayerSummary, PartReport, Totals};
+pub use plan::report::LayerReport;
+pub use plan::sums::Totals;
 pub use search::builder::{Engine, Search};
 pub use search::report::Report;
 /// The traits of state spaces, with everything that an implementation of [`Tabled`] or
@@ -68,5 +67,6 @@ pub use strata_space::{
     DrawingTheme, KeySpace, NestedPuzzle, Parameter, ParameterReader, Parameters, Puzzle, Seed,
     SpaceError, State, Tabled,
 };
+pub use strata_store::LayerRecord;
 pub use strata_symbolic::{Options as SymbolicOptions, StepError};
-pub use tracker::{Figures, Tracked, Tracker};
+pub use tracker::{Figures, Tracker};

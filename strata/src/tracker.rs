@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 use std::time::Duration;
 
 use crate::forecast::{Forecast, PlanePasses, Range, RemainingTime};
+use crate::job::event::LayerEvent;
 
 /// Time span of the rate, in seconds.
 const WINDOW: f64 = 10.0;
@@ -13,25 +14,6 @@ const SAMPLE: f64 = 0.1;
 
 /// Share of a dense space from which its growth tells how its time is estimated.
 const DENSE_START: f64 = 0.01;
-
-/// A layer as the tracker needs it.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Tracked {
-    /// Its depth.
-    pub depth: u32,
-    /// Its states.
-    pub states: u64,
-    /// Legal moves of its states.
-    pub generated: u64,
-    /// Bytes of its files.
-    pub bytes: u64,
-    /// States of all layers up to it.
-    pub total_states: u64,
-    /// Seconds of search that it took.
-    pub seconds: f64,
-    /// Whether it was searched in an earlier run.
-    pub replayed: bool,
-}
 
 /// Sums over layers.
 #[derive(Clone, Copy, Debug, Default)]
@@ -119,23 +101,25 @@ impl Tracker {
     }
 
     /// Adds a layer that was complete `now`, a time that is also given to [`Self::time_left`].
-    pub fn layer(&mut self, layer: &Tracked, now: Duration) {
+    pub fn layer(&mut self, event: &LayerEvent, now: Duration) {
+        let LayerEvent { layer, took, total_states, replayed } = event;
+        let (took, total_states) = (*took, *total_states);
         let known = self.total();
-        let before = layer.total_states.saturating_sub(layer.states);
+        let before = total_states.saturating_sub(layer.states);
         self.totals.resize(layer.depth as usize, Total { states: before, ..known });
         let Total { generated, bytes, .. } = self.total();
         self.totals.push(Total {
-            states: layer.total_states,
+            states: total_states,
             generated: generated + layer.generated,
             bytes: bytes + layer.bytes,
         });
         self.added = now;
         if let Some(all) = self.forecast.dense_states() {
-            self.passes.add(layer.states, layer.total_states, all, layer.seconds);
+            self.passes.add(layer.states, total_states, all, took);
         }
-        let seconds = self.newest.seconds + layer.seconds.max(0.0);
+        let seconds = self.newest.seconds + took.max(0.0);
         let share = self.share_of_work();
-        if layer.replayed {
+        if *replayed {
             // The rate is measured from the last replayed layer on.
             self.restart_rate(seconds);
             self.in_earlier_run = true;
@@ -261,21 +245,22 @@ impl Tracker {
 #[cfg(test)]
 mod tests {
     use strata_space::{Curve, NestedSize, SearchSize};
-    use strata_store::EngineKind;
+    use strata_store::{EngineKind, LayerRecord};
 
     use super::*;
 
-    fn layer(depth: u32, states: u64, total_states: u64, seconds: f64) -> Tracked {
+    fn layer(depth: u32, states: u64, total_states: u64, took: f64) -> LayerEvent {
         let (generated, bytes) = (3 * states, states / 2);
-        Tracked { depth, states, generated, bytes, total_states, seconds, replayed: false }
+        let layer = LayerRecord { depth, states, generated, bytes, ..LayerRecord::default() };
+        LayerEvent { layer, took, total_states, replayed: false }
     }
 
-    fn replayed(layer: Tracked) -> Tracked {
-        Tracked { replayed: true, ..layer }
+    fn replayed(layer: LayerEvent) -> LayerEvent {
+        LayerEvent { replayed: true, ..layer }
     }
 
-    fn add(tracker: &mut Tracker, layer: Tracked) {
-        let now = Duration::from_secs_f64(tracker.newest.seconds + layer.seconds);
+    fn add(tracker: &mut Tracker, layer: LayerEvent) {
+        let now = Duration::from_secs_f64(tracker.newest.seconds + layer.took);
         tracker.layer(&layer, now);
     }
 

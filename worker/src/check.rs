@@ -10,7 +10,7 @@ use std::time::Duration;
 use strata::{Error, FileChecker, LayerView};
 use strata_net::convert;
 use strata_proto::v1;
-use strata_store::{CheckpointFile, Hex128, JobSpec, LayerTotals, StoreError, check_name};
+use strata_store::{CheckpointFile, JobSpec, LayerTotals, StoreError, check_name};
 use tokio::sync::mpsc;
 use tonic::Status;
 
@@ -109,7 +109,6 @@ fn check_files(
         let found = checker.check(&folder, &record);
         let part = found.map_err(|error| status(&error)).map(|totals| {
             let LayerTotals { states, positions, regions, generated, digest } = totals;
-            let digest = Hex128(digest);
             let file = CheckpointFile { states, positions, regions, generated, digest, ..record };
             v1::CheckPart { file: Some(convert::file_to(&file)) }
         });

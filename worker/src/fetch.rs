@@ -169,7 +169,7 @@ mod tests {
     use bytes::Bytes;
     use strata_platform::System;
     use strata_proto::v1::exchange_service_server::{ExchangeService, ExchangeServiceServer};
-    use strata_store::{Hex64, Hex128};
+    use strata_store::{Hex64, Weight};
     use tokio::runtime::Handle;
     use tokio_stream::wrappers::IntervalStream;
     use tokio_stream::{Stream, StreamExt};
@@ -310,7 +310,7 @@ mod tests {
             positions: 6,
             regions: 1,
             generated: 6,
-            digest: Hex128([0; 2]),
+            digest: Weight([0; 2]),
             seal: Hex64(0),
         };
         let url = format!("http://{addr}");

@@ -18,7 +18,7 @@ use strata_proto::v1;
 use strata_proto::v1::answer::Outcome;
 use strata_space::SpaceError;
 use strata_space::dense::DenseSpace;
-use strata_store::{CheckpointFile, EncodeOptions, EngineKind, JobDir, JobSpec};
+use strata_store::{CheckpointFile, EncodeOptions, EngineKind, JobDir, JobSpec, LayerRecord};
 
 use crate::epoch::{Epoch, EpochParts};
 use crate::error::{FetchError, LinkError, OrderError};
@@ -165,30 +165,24 @@ impl ActiveJob {
 
     /// The answer to an order that makes a layer.
     fn layer_outcome(&self, state: &NodeState, report: LayerReport) -> Outcome {
-        state.depth.store(report.depth, Ordering::Relaxed);
-        let LayerReport { depth, stats, symmetries, bytes, kept, shared, .. } = report;
-        let LayerReport { disk_bytes, disk_left, .. } = report;
-        let (job, states, generated) = (self.epoch.folder.job(), stats.states, stats.generated);
+        let LayerRecord { depth, states, generated, bytes, .. } = report.layer;
+        state.depth.store(depth, Ordering::Relaxed);
+        let job = self.epoch.folder.job();
         tracing::debug!(job, layer = depth, states, generated, bytes, "layer made");
         Outcome::Layer(v1::LayerReport {
-            depth,
-            states: stats.states,
-            positions: stats.positions,
-            fixed: stats.fixed,
-            symmetries: symmetries.map_or(0, NonZeroU32::get),
-            regions: stats.regions,
-            generated: stats.generated,
-            digest: Some(convert::digest_to(stats.digest)),
-            met_odd: stats.odd,
-            met_even: stats.even,
-            found: stats.found,
-            bytes,
-            disk_peak_bytes: disk_bytes,
-            disk_left_bytes: disk_left,
-            spilled_bytes: report.spilled_bytes,
-            kept: kept.map(|kept| convert::kept_to(&kept, depth)),
+            layer: Some(convert::layer_to(&report.layer)),
+            met_odd: report.odd,
+            met_even: report.even,
+            found: report.found,
+            fixed: report.fixed,
+            symmetries: report.symmetries.map_or(0, NonZeroU32::get),
+            disk_peak_bytes: report.disk_peak,
+            disk_left_bytes: report.disk_left,
+            spilled_bytes: report.spilled,
+            // A worker has one file of a layer.
+            kept: report.layer.kept.first().map(|kept| convert::kept_to(kept, depth)),
+            shared: report.shared.first().map(convert::file_to),
             waiting: report.waiting as u32,
-            shared: shared.as_ref().map(convert::file_to),
         })
     }
 
@@ -207,7 +201,7 @@ impl ActiveJob {
         let mut files = files.collect::<Result<Vec<_>, _>>()?;
         let fetched = self.fetch_shared(state, &mut files)?;
         let mut report = self.worker.advance(&files)?;
-        report.disk_bytes += fetched.bytes;
+        report.disk_peak += fetched.bytes;
         Ok(self.layer_outcome(state, report))
     }
 

@@ -46,7 +46,7 @@ const CRATE_RULES: [CrateRule; 23] = [
     CrateRule { name: MEMORY, uses: &[], tests_use: &[] },
     CrateRule { name: GROUP, uses: &[SPACE], tests_use: &[] },
     CrateRule { name: PUZZLES, uses: &[SPACE, GROUP], tests_use: &[] },
-    CrateRule { name: STORE, uses: &[], tests_use: &[] },
+    CrateRule { name: STORE, uses: &[SPACE], tests_use: &[] },
     CrateRule { name: EXPLICIT, uses: &[SPACE, STORE, MEMORY], tests_use: &[PUZZLES] },
     CrateRule { name: SYMBOLIC, uses: &[SPACE, MEMORY], tests_use: &[PUZZLES] },
     CrateRule { name: DENSE, uses: &[SPACE, MEMORY], tests_use: &[GROUP, PUZZLES] },
@@ -59,7 +59,7 @@ const CRATE_RULES: [CrateRule; 23] = [
     CrateRule { name: PLATFORM, uses: &[STORE], tests_use: &[] },
     CrateRule { name: NET, uses: &[PROTO, PLATFORM, SPACE, STORE], tests_use: &[] },
     CrateRule { name: PLOT, uses: &[], tests_use: &[] },
-    CrateRule { name: DASHBOARD, uses: &[PLATFORM, NET, PLOT], tests_use: &[] },
+    CrateRule { name: DASHBOARD, uses: &[PLATFORM, NET, PLOT, STORE], tests_use: &[] },
     CrateRule {
         name: WORKER,
         uses: &[LIBRARY, PROTO, PLATFORM, NET, SPACE, STORE, EXPLICIT],

@@ -4,6 +4,7 @@ use std::io::{self, Write};
 use std::time::Duration;
 
 use strata::progress::{CheckpointLine, LayerLine};
+use strata_net::convert;
 use strata_proto::v1;
 use strata_proto::v1::job_event::Event as Message;
 use tonic::Streaming;
@@ -215,13 +216,23 @@ impl<'a> Follower<'a> {
         // A call starts with the state of the job.
         let (job_events, progress) = self.display.as_mut()?;
         match event {
-            Message::Layer(line) => match job_events.layer(&line) {
-                Ok(event) => event.iter().for_each(|event| progress.emit(event)),
-                Err(_) => {
-                    let reason = format!("layers before layer {} are missing", line.depth);
-                    return Some(CallEnd::Lost { reason, answered: true });
+            Message::Layer(layer) => {
+                let depth = layer.depth;
+                let event = match convert::layer_from(layer) {
+                    Ok(layer) => job_events.layer(layer),
+                    Err(error) => {
+                        let reason = format!("layer {depth} is malformed: {error}");
+                        return Some(CallEnd::Lost { reason, answered: true });
+                    }
+                };
+                match event {
+                    Ok(event) => event.iter().for_each(|event| progress.emit(event)),
+                    Err(_) => {
+                        let reason = format!("layers before layer {depth} are missing");
+                        return Some(CallEnd::Lost { reason, answered: true });
+                    }
                 }
-            },
+            }
             Message::RolledBack(back) => {
                 job_events.roll_back(back.depth).iter().for_each(|event| progress.emit(event));
             }

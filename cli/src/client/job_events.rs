@@ -3,7 +3,7 @@
 //! Each layer is emitted once, in order of depth. A rollback drops the deeper ones. Layers that
 //! are repeated after a reconnection are ignored.
 
-use strata::{StopReason, orbits};
+use strata::{LayerEvents, LayerRecord, StopReason};
 use strata_proto::v1;
 
 use crate::args::cluster::ClientArgs;
@@ -11,6 +11,7 @@ use crate::client::record;
 use crate::output::events::{self, EarlyEnd, Event};
 use crate::output::exit::ExitCode;
 use crate::output::json;
+use crate::output::layer::Layer;
 use crate::spaces::request::{self, Naming};
 
 /// Events of a job that is followed.
@@ -26,14 +27,11 @@ pub(crate) struct JobEvents<'a> {
 }
 
 /// A layer that was received.
-#[derive(Clone, Copy, Default)]
 struct Received {
     /// Positions of this layer.
     positions: u64,
-    /// States of all layers up to this one.
-    states: u64,
-    /// Reading of the job's clock at its end.
-    end: f64,
+    /// What the event of the next layer follows.
+    events: LayerEvents,
 }
 
 /// A layer arrived before its predecessor.
@@ -102,30 +100,19 @@ impl<'a> JobEvents<'a> {
     ///
     /// # Errors
     /// If an earlier layer is missing.
-    pub(crate) fn layer(&mut self, line: &v1::LayerLine) -> Result<Option<Event>, Gap> {
-        match (line.depth as usize).cmp(&self.layers.len()) {
+    pub(crate) fn layer(&mut self, layer: LayerRecord) -> Result<Option<Event>, Gap> {
+        match (layer.depth as usize).cmp(&self.layers.len()) {
             std::cmp::Ordering::Less => return Ok(None),
             std::cmp::Ordering::Greater => return Err(Gap),
             std::cmp::Ordering::Equal => {}
         }
-        let before = self.layers.last().copied().unwrap_or_default();
-        let total = before.states.saturating_add(line.states);
-        let (positions, end) = (line.positions, line.seconds);
-        let spec = record::spec(&self.job);
-        self.layers.push(Received { positions, states: total, end });
-        Ok(Some(Event::Layer(events::Layer {
-            depth: line.depth,
-            states: line.states,
-            positions: self.naming.positions(line.positions, line.states),
-            orbits: orbits((spec.engine, &spec.parameters), line.states, line.orbits),
-            generated: line.generated,
-            regions: line.regions,
-            bytes: line.bytes,
-            digest: record::digest(line.digest),
-            seconds: record::duration(line.seconds, before.end),
-            total_states: total,
-            replayed: self.replayed.is_some_and(|replayed| line.depth <= replayed),
-        })))
+        let replayed = self.replayed.is_some_and(|replayed| layer.depth <= replayed);
+        let mut events = self.layers.last().map(|last| last.events).unwrap_or_default();
+        let event = events.next(layer, replayed);
+        let LayerRecord { positions, states, .. } = event.layer;
+        self.layers.push(Received { positions, events });
+        let positions = self.naming.positions(positions, states);
+        Ok(Some(Event::Layer(Layer { event, positions })))
     }
 
     /// Drops the layers after a depth, or all of them. None if there is nothing to drop.
@@ -215,6 +202,7 @@ fn stop_reason(job: &v1::Job) -> StopReason {
 #[cfg(test)]
 mod tests {
     use clap::Parser;
+    use strata::LayerEvent;
     use v1::JobState;
 
     use super::*;
@@ -228,18 +216,18 @@ mod tests {
         }
     }
 
-    fn line(depth: u32) -> v1::LayerLine {
-        v1::LayerLine {
+    fn line(depth: u32) -> LayerRecord {
+        LayerRecord {
             depth,
             states: u64::from(depth) + 1,
             seconds: f64::from(depth) * 0.5,
-            ..v1::LayerLine::default()
+            ..LayerRecord::default()
         }
     }
 
-    fn layer_event(event: Option<Event>) -> events::Layer {
+    fn layer_event(event: Option<Event>) -> LayerEvent {
         match event {
-            Some(Event::Layer(layer)) => layer,
+            Some(Event::Layer(layer)) => layer.event,
             other => panic!("not a layer: {other:?}"),
         }
     }
@@ -249,13 +237,13 @@ mod tests {
         let cluster = cluster();
         let mut job_events = JobEvents::new(job(JobState::Running), &cluster);
         for depth in 0..4 {
-            let layer = layer_event(job_events.layer(&line(depth)).unwrap());
+            let layer = layer_event(job_events.layer(line(depth)).unwrap());
             let depth = u64::from(depth);
             assert_eq!(layer.total_states, (depth + 1) * (depth + 2) / 2);
-            assert_eq!(layer.seconds, if depth == 0 { 0.0 } else { 0.5 });
+            assert_eq!(layer.took, if depth == 0 { 0.0 } else { 0.5 });
         }
-        assert!(job_events.layer(&line(2)).unwrap().is_none());
-        assert_eq!(job_events.layer(&line(5)).unwrap_err(), Gap);
+        assert!(job_events.layer(line(2)).unwrap().is_none());
+        assert_eq!(job_events.layer(line(5)).unwrap_err(), Gap);
         assert_eq!(job_events.depth(), Some(3));
     }
 
@@ -265,7 +253,7 @@ mod tests {
         let begun = v1::Job { depth: Some(1), ..job(JobState::Running) };
         let mut job_events = JobEvents::new(begun, &cluster);
         let replayed = |job_events: &mut JobEvents, depth| {
-            layer_event(job_events.layer(&line(depth)).unwrap()).replayed
+            layer_event(job_events.layer(line(depth)).unwrap()).replayed
         };
         assert_eq!([0, 1, 2].map(|depth| replayed(&mut job_events, depth)), [true, true, false]);
         assert!(job_events.roll_back(Some(0)).is_some());
@@ -277,17 +265,17 @@ mod tests {
         let cluster = cluster();
         let mut job_events = JobEvents::new(job(JobState::Running), &cluster);
         for depth in 0..4 {
-            job_events.layer(&line(depth)).unwrap();
+            job_events.layer(line(depth)).unwrap();
         }
         assert!(job_events.roll_back(Some(3)).is_none());
         let Some(Event::RolledBack(back)) = job_events.roll_back(Some(1)) else {
             panic!("no event")
         };
         assert_eq!((back.depth, job_events.depth()), (Some(1), Some(1)));
-        assert_eq!(layer_event(job_events.layer(&line(2)).unwrap()).total_states, 6);
+        assert_eq!(layer_event(job_events.layer(line(2)).unwrap()).total_states, 6);
         assert!(job_events.roll_back(None).is_some());
         assert_eq!(job_events.depth(), None);
-        assert_eq!(layer_event(job_events.layer(&line(0)).unwrap()).total_states, 1);
+        assert_eq!(layer_event(job_events.layer(line(0)).unwrap()).total_states, 1);
     }
 
     #[test]
@@ -295,9 +283,9 @@ mod tests {
         let cluster = cluster();
         let done = v1::Job { depth: Some(1), ..job(JobState::Done) };
         let mut job_events = JobEvents::new(done, &cluster);
-        job_events.layer(&line(0)).unwrap();
+        job_events.layer(line(0)).unwrap();
         assert!(!job_events.is_complete());
-        job_events.layer(&line(1)).unwrap();
+        job_events.layer(line(1)).unwrap();
         assert!(job_events.is_complete());
         job_events.update(v1::Job { depth: Some(1), ..job(JobState::Running) });
         assert!(!job_events.is_complete() && job_events.ending().is_none());

@@ -7,15 +7,16 @@ use std::time::{Duration, SystemTime};
 
 use serde::Serialize;
 use serde_json::{Map, Value};
+use strata::KeepLayers;
 use strata::forecast::Forecast;
-use strata::{KeepLayers, orbits};
 use strata_proto::v1;
 use strata_space::SearchSize;
-use strata_store::{EngineKind, Hex128};
+use strata_store::{EngineKind, Weight};
 
-use crate::output::events::{Farthest, Outcome, Summary, counted, radius};
+use crate::output::events::{Farthest, Outcome, Summary, radius};
 use crate::output::json;
 use crate::output::json::write_line;
+use crate::output::layer::counted;
 use crate::spaces::program;
 use crate::spaces::request::{self, Naming};
 
@@ -83,7 +84,7 @@ pub(crate) fn has_ended(job: &v1::Job) -> bool {
 /// A digest as 32 hexadecimal digits.
 pub(crate) fn digest(digest: Option<v1::Digest>) -> String {
     let v1::Digest { first, second } = digest.unwrap_or_default();
-    Hex128([first, second]).to_string()
+    Weight([first, second]).to_string()
 }
 
 /// The time `milliseconds` after the start of 1970.
@@ -122,7 +123,7 @@ pub(crate) fn summary(
         layers: result.layers,
         states: result.states,
         positions: counted(result.positions, result.states),
-        orbits: orbits((of_job.engine, &of_job.parameters), result.states, result.orbits),
+        orbits: result.orbits,
         generated: result.generated,
         widest: result.widest,
         widest_depth: result.widest_depth,
@@ -252,7 +253,7 @@ pub(crate) fn write_job(job: &v1::Job, out: &mut impl Write) -> io::Result<()> {
         layer_states: job.layer_states,
         states: job.states,
         positions: counted(job.positions, job.states),
-        orbits: orbits((spec.engine, &spec.parameters), job.states, job.orbits),
+        orbits: job.orbits,
         checkpoint: job.checkpoint,
         checkpoint_at: job.checkpoint_at,
         expected_layers: job.expected_layers,
@@ -325,11 +326,6 @@ fn field_value(field: &v1::LogField) -> Value {
         Some(number) => Value::from(number),
         None => Value::from(field.text.as_str()),
     }
-}
-
-/// Seconds between two readings of a job's clock; 0 if the second is earlier.
-pub(crate) fn duration(end: f64, before: f64) -> f64 {
-    (end - before).max(0.0)
 }
 
 #[cfg(test)]

@@ -4,9 +4,10 @@ use std::error::Error;
 use std::future::Future;
 use std::time::Duration;
 
-use strata_net::{Connection, NetError, Security, limits, status_reason};
+use strata_net::{Connection, NetError, Security, convert, limits, status_reason};
 use strata_proto::v1;
 use strata_proto::v1::job_service_client::JobServiceClient;
+use strata_store::LayerRecord;
 use tokio::runtime::{Builder, Runtime};
 use tonic::{Code, Response, Status, Streaming};
 
@@ -134,11 +135,13 @@ impl<'a> Remote<'a> {
     /// The layers of a job so far, from depth 0 on.
     ///
     /// # Errors
-    /// Like every call.
-    pub(crate) fn layers(&self, job: &str) -> Result<Vec<v1::LayerLine>, Failure> {
+    /// Like every call, and if figures of a layer are impossible.
+    pub(crate) fn layers(&self, job: &str) -> Result<Vec<LayerRecord>, Failure> {
         let job = reference(job);
         let parts = self.call(|mut client| async move { client.layers(job).await })?;
-        self.collect(parts, |part| part.layers)
+        let layers = self.collect(parts, |part| part.layers)?.into_iter().map(convert::layer_from);
+        let layers = layers.collect::<Result<_, _>>();
+        layers.map_err(|error| Failure::new(ExitCode::Unexpected, error))
     }
 
     pub(crate) fn workers(&self) -> Result<Vec<v1::WorkerInfo>, Failure> {

@@ -11,9 +11,10 @@ use strata_store::{Holder, Manifest, RealFs, RunState, jobs_in};
 use crate::client::table::{self, Column, Kind, WIDTH};
 use crate::client::tables::{NO_GOAL, Shape, extent};
 use crate::folder;
-use crate::output::events::{Outcome, counted};
+use crate::output::events::Outcome;
 use crate::output::exit::{ExitCode, Failure};
 use crate::output::json::{self, write_line};
+use crate::output::layer::counted;
 use crate::output::units;
 use crate::spaces::request;
 

@@ -7,10 +7,9 @@ use std::io::{self, Write};
 use clap::Args;
 use serde::Serialize;
 use strata::verify::{self, Verified};
-use strata_net::convert;
 use strata_proto::v1;
 use strata_space::Weight;
-use strata_store::{Hex128, RunState};
+use strata_store::RunState;
 
 use crate::client::record;
 use crate::folder::{open, space};
@@ -52,8 +51,7 @@ fn of_cluster<'a>(found: &'a ClusterJob<'_>) -> Result<Report<'a>, Failure> {
     let mut digest = Weight::ZERO;
     let mut layers = 0;
     for line in remote.layers(&job.id)? {
-        let of_layer = convert::digest_from(line.digest);
-        digest += of_layer.map_err(|error| Failure::new(ExitCode::Unexpected, error))?;
+        digest += line.digest;
         layers += 1;
     }
     let mut report = Report {
@@ -62,7 +60,7 @@ fn of_cluster<'a>(found: &'a ClusterJob<'_>) -> Result<Report<'a>, Failure> {
         checkpoint_depth: job.checkpoint.map(|depth| with_states(depth, layers)),
         layers,
         states: job.states,
-        digest: Hex128(digest.0).to_string(),
+        digest: digest.to_string(),
         files: 0,
         file_bytes: 0,
         file_states: 0,

@@ -5,9 +5,10 @@ use std::io::{self, Write};
 
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value};
-use strata::{StopReason, Tracked};
+use strata::StopReason;
 
 use crate::output::json::write_line;
+use crate::output::layer::Layer;
 
 /// An event of a run.
 #[derive(Clone, Debug)]
@@ -78,47 +79,6 @@ where
     S: Serializer,
 {
     if *value == T::default() { serializer.serialize_none() } else { value.serialize(serializer) }
-}
-
-/// Positions that states stand for; none if they are not counted, which is recorded as 0.
-pub(crate) fn counted(positions: u64, states: u64) -> Option<u64> {
-    (positions > 0 || states == 0).then_some(positions)
-}
-
-/// A complete layer.
-#[derive(Clone, Debug, Serialize)]
-pub(crate) struct Layer {
-    /// The distance from the start.
-    pub(crate) depth: u32,
-    /// States in the layer.
-    pub(crate) states: u64,
-    /// Positions that they stand for, if they are counted.
-    pub(crate) positions: Option<u64>,
-    /// Orbits of symmetries among them; none if they are unknown, or symmetry is not used.
-    pub(crate) orbits: Option<u64>,
-    /// Legal moves from the layer's states.
-    pub(crate) generated: u64,
-    /// Regions with a state in the layer.
-    pub(crate) regions: u64,
-    /// Bytes of the layer's files.
-    pub(crate) bytes: u64,
-    /// The order-independent digest, 32 hexadecimal digits. Empty for a search in memory: null in JSON.
-    #[serde(serialize_with = "null_if_default")]
-    pub(crate) digest: String,
-    /// Time the layer took.
-    pub(crate) seconds: f64,
-    /// States in all layers so far, this one included.
-    pub(crate) total_states: u64,
-    /// Whether the layer is from a run before the resume.
-    pub(crate) replayed: bool,
-}
-
-impl Layer {
-    /// The figures of the progress tracker.
-    pub(crate) fn tracked(&self) -> Tracked {
-        let Layer { depth, states, generated, bytes, total_states, seconds, replayed, .. } = *self;
-        Tracked { depth, states, generated, bytes, total_states, seconds, replayed }
-    }
 }
 
 /// A durable point to resume from.
@@ -346,6 +306,9 @@ impl Event {
 
 #[cfg(test)]
 pub(crate) mod tests {
+    use strata::{LayerEvent, LayerRecord};
+    use strata_store::Weight;
+
     use super::*;
 
     pub(crate) fn job() -> Event {
@@ -368,19 +331,18 @@ pub(crate) mod tests {
     }
 
     pub(crate) fn layer(depth: u32, states: u64, total_states: u64) -> Event {
-        Event::Layer(Layer {
+        let layer = LayerRecord {
             depth,
             states,
-            positions: Some(2 * states),
-            orbits: None,
+            positions: 2 * states,
             generated: 3 * states,
             regions: 2,
             bytes: states / 2,
-            digest: "00112233445566778899aabbccddeeff".to_owned(),
-            seconds: 0.25,
-            total_states,
-            replayed: false,
-        })
+            digest: Weight([0x0011_2233_4455_6677, 0x8899_aabb_ccdd_eeff]),
+            ..LayerRecord::default()
+        };
+        let event = LayerEvent { layer, took: 0.25, total_states, replayed: false };
+        Event::Layer(Layer { event, positions: Some(2 * states) })
     }
 
     pub(crate) fn summary() -> Summary {

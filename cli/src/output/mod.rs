@@ -6,6 +6,7 @@ pub(crate) mod events;
 pub(crate) mod exit;
 pub(crate) mod forecast;
 pub(crate) mod json;
+pub(crate) mod layer;
 pub(crate) mod progress;
 pub(crate) mod stdout;
 pub(crate) mod units;

@@ -9,8 +9,9 @@ use strata_space::{MAX_FILE_BYTES, SpaceError, Values, file_value};
 
 use crate::args::given::Given;
 use crate::files;
-use crate::output::events::{Outcome, counted};
+use crate::output::events::Outcome;
 use crate::output::exit::{ExitCode, Failure};
+use crate::output::layer::counted;
 use crate::spaces::program;
 use crate::spaces::shipped::{self, OtherForm, Refused};
 

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use crate::common::{Finished, expect, only_job, refused, solve, strata, verify};
-use strata_store::{HistoryLine, JobDir, RealFs};
+use strata_store::{JobDir, LayerRecord, RealFs};
 use tempfile::tempdir;
 
 /// A puzzle that ships as a file.
@@ -24,7 +24,7 @@ fn positions(ran: &Finished) -> Vec<(u64, u64)> {
 }
 
 /// Changes the history of a stopped job, with right checksums.
-fn rewrite_history(job: &Path, change: impl Fn(&mut HistoryLine)) {
+fn rewrite_history(job: &Path, change: impl Fn(&mut LayerRecord)) {
     let (folder, mut manifest) = JobDir::open(Arc::new(RealFs), job).unwrap();
     let checkpoint = manifest.checkpoint.as_mut().unwrap();
     let mut lines = folder.read_history(Some(&checkpoint.history)).unwrap().lines;

@@ -159,13 +159,17 @@ fn answer(worker: u32, order: v1::Order) -> Outcome {
         }
         _ => return Outcome::Noted(v1::Noted {}),
     };
-    Outcome::Layer(v1::LayerReport {
+    let layer = v1::LayerRecord {
         depth,
         states: 1,
         regions: 1,
         generated: 3,
         digest: Some(DIGEST),
         bytes: 4096,
+        ..v1::LayerRecord::default()
+    };
+    Outcome::Layer(v1::LayerReport {
+        layer: Some(layer),
         disk_peak_bytes: 8192,
         disk_left_bytes: 8192,
         ..v1::LayerReport::default()

@@ -100,7 +100,7 @@ fn names(known: &[WorkerEntry], numbers: &[WorkerNumber]) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use strata_store::{Hex64, Hex128};
+    use strata_store::{Hex64, Weight};
 
     use super::*;
 
@@ -126,16 +126,14 @@ mod tests {
             positions: 1,
             regions: 1,
             generated: 1,
-            digest: Hex128([0, 0]),
+            digest: Weight([0, 0]),
             seal: Hex64(0),
         };
         ClusterCheckpoint {
             depth: 9,
             records: holders.iter().map(record).collect(),
             owners: owners.to_vec(),
-            disk_peak: 0,
-            spilled: 0,
-            made: None,
+            made: 0,
         }
     }
 

@@ -6,10 +6,10 @@ use std::time::Duration;
 
 use strata::progress::{CheckpointLine, LayerLine};
 use strata::{
-    CheckpointSink, LayerSummary, Outcome, Publication, StopReason, Totals, Tracked, Tracker,
+    CheckpointSink, LayerEvent, LayerEvents, Outcome, Publication, StopReason, Totals, Tracker,
 };
 use strata_platform::Instant;
-use strata_store::HistoryLine;
+use strata_store::LayerRecord;
 
 use super::context::Cluster;
 use super::error::ClusterError;
@@ -37,26 +37,25 @@ pub(crate) struct JournalSink {
     /// Workers of the session, ascending.
     members: Vec<WorkerNumber>,
     /// Layers that no checkpoint holds yet.
-    unsaved: Vec<HistoryLine>,
+    unsaved: Vec<LayerRecord>,
     started: Instant,
     /// Time until its first layer was made or loaded; none before.
     start_took: Option<Duration>,
     /// Search time of earlier sessions, in seconds.
     seconds_before: f64,
     tracker: Tracker,
-    /// Search time when the last layer was complete, in seconds.
-    layer_end: f64,
+    layers: LayerEvents,
 }
 
 impl JournalSink {
-    /// A sink for a session of the job `entry` with these owners by shard. `tracker` has the layers
-    /// of earlier sessions.
+    /// A sink for a session of the job `entry` with these owners by shard. `tracker` and `layers` have
+    /// the layers of earlier sessions.
     pub(crate) fn new(
         cluster: Arc<Cluster>,
         job: Arc<JobView>,
         entry: &JobEntry,
         owners: Vec<WorkerNumber>,
-        tracker: Tracker,
+        (tracker, layers): (Tracker, LayerEvents),
     ) -> JournalSink {
         let mut members = owners.clone();
         members.sort_unstable();
@@ -73,7 +72,7 @@ impl JournalSink {
             start_took: None,
             seconds_before: entry.seconds,
             tracker,
-            layer_end: entry.seconds,
+            layers,
         }
     }
 
@@ -101,29 +100,9 @@ impl JournalSink {
         fits_others(self.members.len(), possible, width, self.narrow, is_settled)
     }
 
-    fn track_layer(&mut self, line: &HistoryLine, totals: &Totals) {
-        let HistoryLine { depth, states, generated, bytes, .. } = *line;
-        let seconds = line.seconds - std::mem::replace(&mut self.layer_end, line.seconds);
-        let total_states = totals.states;
-        let tracked =
-            Tracked { depth, states, generated, bytes, total_states, seconds, replayed: false };
-        self.tracker.layer(&tracked, self.started.elapsed());
-    }
-
-    fn show_layer(&self, line: &HistoryLine, total: u64) {
-        let HistoryLine { depth, states, generated, bytes, seconds, .. } = *line;
-        let left = self.tracker.time_left(self.started.elapsed());
-        let line = LayerLine {
-            layer: depth,
-            states,
-            generated,
-            dup_ratio: self.tracker.duplicate_ratio(),
-            bytes,
-            total,
-            elapsed: seconds,
-            rate: self.tracker.rate(),
-            eta: left.map(|left| left.to_string()),
-        };
+    fn show_layer(&self, event: &LayerEvent) {
+        let line = LayerLine::new(event, &self.tracker, self.started.elapsed());
+        let line = LayerLine { elapsed: event.layer.seconds, ..line };
         self.job.show_layer(line, self.cluster.options.log_interval);
     }
 }
@@ -153,11 +132,11 @@ impl JournalSink {
 impl CheckpointSink for JournalSink {
     type Error = ClusterError;
 
-    fn stop(&mut self, last: &LayerSummary) -> Option<StopReason> {
+    fn stop(&mut self, last: &LayerRecord) -> Option<StopReason> {
         if self.cluster.is_shutting_down() || self.job.is_cancelled() {
             return Some(StopReason::Interrupted);
         }
-        self.should_move(last.stats.states).then_some(StopReason::Moving)
+        self.should_move(last.states).then_some(StopReason::Moving)
     }
 
     /// A worker that is leaving waits until a checkpoint needs no file of it.
@@ -166,13 +145,14 @@ impl CheckpointSink for JournalSink {
         leaving.any(|worker| self.cluster.schedule.is_source(&self.id, worker))
     }
 
-    fn commit(&mut self, layer: LayerSummary, totals: &Totals) -> Result<(), ClusterError> {
-        let line = layer.into_line(self.seconds());
-        self.track_layer(&line, totals);
-        self.show_layer(&line, totals.states);
-        self.cluster.work.add_layer(&self.id, &line);
-        self.unsaved.push(line.clone());
-        self.job.add_layer(line, self.tracker.figures());
+    fn commit(&mut self, layer: LayerRecord, _: &Totals) -> Result<(), ClusterError> {
+        let layer = LayerRecord { seconds: self.seconds(), ..layer };
+        let event = self.layers.next(layer, false);
+        self.tracker.layer(&event, self.started.elapsed());
+        self.show_layer(&event);
+        self.cluster.work.add_layer(&self.id, &event.layer);
+        self.unsaved.push(event.layer.clone());
+        self.job.add_layer(event.layer, self.tracker.figures());
         Ok(())
     }
 
@@ -189,14 +169,10 @@ impl CheckpointSink for JournalSink {
             if peak_rss > entry.peak_rss_bytes {
                 (entry.peak_rss_bytes, entry.peak_rss_worker) = (peak_rss, peak_worker);
             }
-            entry.checkpoint = Some(ClusterCheckpoint {
-                depth,
-                records,
-                owners,
-                disk_peak: totals.disk_peak,
-                spilled: totals.spilled,
-                made: Some(made),
-            });
+            entry.checkpoint = Some(ClusterCheckpoint { depth, records, owners, made });
+            if let Some(progress) = &mut entry.progress {
+                (progress.disk_peak, progress.spilled) = (totals.disk_peak, totals.spilled);
+            }
             let moves = match ending {
                 Some(Outcome::Goal(moves)) => Some(moves),
                 Some(Outcome::Exhausted) => None,

@@ -254,7 +254,7 @@ impl Cluster {
 
 #[cfg(test)]
 mod tests {
-    use strata_store::{CheckpointFile, Hex64, Hex128};
+    use strata_store::{CheckpointFile, Hex64, Weight};
     use tokio::sync::mpsc;
 
     use super::*;
@@ -283,11 +283,11 @@ mod tests {
             positions: 1,
             regions: 1,
             generated: 1,
-            digest: Hex128([0; 2]),
+            digest: Weight([0; 2]),
             seal: Hex64(0),
         };
         let (records, owners) = (vec![record], vec![worker]);
-        ClusterCheckpoint { depth: 1, records, owners, disk_peak: 0, spilled: 0, made: None }
+        ClusterCheckpoint { depth: 1, records, owners, made: 0 }
     }
 
     #[tokio::test]

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use strata::progress::Field;
-use strata_store::HistoryLine;
+use strata_store::LayerRecord;
 
 /// Begin of the log entry of a return to a checkpoint; the depth follows.
 pub(crate) const ROLLED_BACK: &str = "rolled back to layer=";
@@ -17,7 +17,7 @@ pub(crate) const FROM_CHECKPOINT: &str = " from_layer=";
 #[derive(Clone, Debug)]
 pub(crate) enum JobEvent {
     /// A layer is complete.
-    Layer(HistoryLine),
+    Layer(LayerRecord),
     /// A checkpoint is durable.
     Checkpoint {
         /// Depth of its last layer.

@@ -11,15 +11,15 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, SystemTime};
 
 use strata::Figures;
+use strata::Totals;
 use strata::progress::{Field, LayerLine, Pace};
 use strata_net::printable;
 use strata_platform::Instant;
-use strata_store::HistoryLine;
+use strata_store::LayerRecord;
 use tokio::sync::watch;
 
 use super::event::{JobEvent, Level, LogEntry, LogField};
 use super::job_log::{JobLog, LogPart};
-use crate::entry::JobProgress;
 
 /// End of the name of a log file.
 const LOG_SUFFIX: &str = ".log";
@@ -62,15 +62,15 @@ struct LiveLayers {
     /// Number of layers that the journal has.
     saved: u32,
     /// The layers after them.
-    unsaved: Vec<HistoryLine>,
+    unsaved: Vec<LayerRecord>,
     /// Sums over all of them.
-    progress: Option<JobProgress>,
+    progress: Option<Totals>,
     /// Rates and time left after the last of them, and when it was added.
     figures: Option<(Figures, Instant)>,
 }
 
 impl LiveLayers {
-    fn saved(progress: Option<JobProgress>) -> LiveLayers {
+    fn saved(progress: Option<Totals>) -> LiveLayers {
         let saved = progress.as_ref().map_or(0, |progress| progress.depth + 1);
         LiveLayers { saved, unsaved: Vec::new(), progress, figures: None }
     }
@@ -106,7 +106,7 @@ impl Progress {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct JobSnapshot {
     /// Sums over all layers; none before the first.
-    pub(crate) progress: Option<JobProgress>,
+    pub(crate) progress: Option<Totals>,
     /// Names of workers that the job waits for.
     pub(crate) waiting_for: Vec<String>,
     /// Number of workers that it runs on.
@@ -126,7 +126,7 @@ pub(crate) struct Position {
     pub(crate) next_event: u64,
     /// Number of layers in the journal, and the layers after them; `None` if the queue does not run
     /// the job: then the journal has all layers.
-    pub(crate) layers: Option<(u32, Vec<HistoryLine>)>,
+    pub(crate) layers: Option<(u32, Vec<LayerRecord>)>,
 }
 
 /// Live view of one job.
@@ -177,7 +177,7 @@ impl JobView {
     }
 
     /// Adds a complete layer, and the session's figures after it.
-    pub(crate) fn add_layer(&self, layer: HistoryLine, figures: Figures) {
+    pub(crate) fn add_layer(&self, layer: LayerRecord, figures: Figures) {
         let mut progress = self.progress();
         let live = progress.live.get_or_insert_default();
         live.progress.get_or_insert_default().add(&layer);
@@ -189,7 +189,7 @@ impl JobView {
     }
 
     /// Drops layers that the journal has now. `saved` is the job's progress there.
-    pub(crate) fn set_saved(&self, saved: Option<&JobProgress>) {
+    pub(crate) fn set_saved(&self, saved: Option<&Totals>) {
         let mut progress = self.progress();
         let Some(live) = &mut progress.live else { return };
         let count = saved.map_or(0, |saved| saved.depth + 1);
@@ -201,9 +201,9 @@ impl JobView {
     /// Removes all layers but those of the journal: the search repeats the others. `saved` is the
     /// job's progress in the journal. Returns the depth to which the search returns, `None` for the
     /// start, if that is a step back.
-    pub(crate) fn roll_back(&self, saved: Option<JobProgress>) -> Option<Option<u32>> {
+    pub(crate) fn roll_back(&self, saved: Option<Totals>) -> Option<Option<u32>> {
         let mut progress = self.progress();
-        let depth = |progress: &Option<JobProgress>| progress.as_ref().map(|p| p.depth);
+        let depth = |progress: &Option<Totals>| progress.as_ref().map(|p| p.depth);
         let before = progress.live.as_ref().and_then(|live| depth(&live.progress));
         let after = depth(&saved);
         progress.live = Some(LiveLayers::saved(saved));
@@ -265,7 +265,7 @@ impl JobView {
     }
 
     /// Marks the job as run by the queue, with its progress in the journal.
-    pub(crate) fn activate(&self, saved: Option<JobProgress>) {
+    pub(crate) fn activate(&self, saved: Option<Totals>) {
         let mut progress = self.progress();
         progress.live = Some(LiveLayers::saved(saved));
         (progress.pace, progress.last_line) = (None, None);

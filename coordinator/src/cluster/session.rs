@@ -10,14 +10,14 @@ use std::time::Duration;
 use strata::forecast::Forecast;
 use strata::progress::Field;
 use strata::{
-    DriveError, Driver, LayerSummary, Outcome, Plan, PlanOptions, ResumePoint, Start, Totals,
-    Tracked, Tracker,
+    DriveError, Driver, LayerEvents, Outcome, Plan, PlanOptions, ResumePoint, Start, Totals,
+    Tracker,
 };
 use strata_net::{KeptFiles, convert};
 use strata_platform::Instant;
 use strata_proto::v1;
 use strata_proto::v1::FailureKind;
-use strata_store::{CheckpointFile, HistoryLine};
+use strata_store::{CheckpointFile, LayerRecord};
 
 use super::checkpoint_sink::JournalSink;
 use super::context::Cluster;
@@ -26,7 +26,7 @@ use super::event::{Level, ROLLED_BACK};
 use super::job_view::JobView;
 use super::space_info::SpaceInfo;
 use super::worker_pool::{Interruption, RemotePool, RestoreOrders};
-use crate::entry::{JobEntry, JobProgress, WorkerNumber};
+use crate::entry::{JobEntry, WorkerNumber};
 use crate::server::options::keep_layers_to;
 
 /// How long the running layer may take after a shutdown is requested. Supervisors allow 30 seconds,
@@ -51,7 +51,8 @@ pub(crate) fn run(
     // The workers are taken: their next epoch is greater than all that they had.
     let epoch = cluster.journal.next_epoch().map_err(failed)?;
     let lines = cluster.journal.layers(&entry.id).map_err(failed)?;
-    if let Some(Some(depth)) = job.roll_back(JobProgress::of_lines(&lines)) {
+    let saved = (!lines.is_empty()).then(|| Totals::of_lines(&lines));
+    if let Some(Some(depth)) = job.roll_back(saved) {
         job.log(Level::Warn, &format!("{ROLLED_BACK}{depth}"));
     }
     let workers = workers(&owners);
@@ -61,13 +62,13 @@ pub(crate) fn run(
     cluster.work.add_session(&entry.id);
     job.set_workers(workers.len(), Vec::new());
     job.set_worker_names(names);
-    let plan = plan(entry, &lines, workers.len(), space);
+    let plan = plan(entry, &lines, space);
     let restore = restore_orders(entry, &lines, &owners);
     let prepare = PrepareOrders::new(cluster, entry, &lines, &owners);
     let interruption = interruption(Arc::clone(cluster), Arc::clone(job));
     let mut pool = RemotePool::new(Arc::clone(cluster), epoch, workers, restore, interruption);
-    let tracker = tracker(space.forecast.clone(), &lines);
-    let sink = JournalSink::new(Arc::clone(cluster), Arc::clone(job), entry, owners, tracker);
+    let earlier = earlier_layers(space.forecast.clone(), &lines);
+    let sink = JournalSink::new(Arc::clone(cluster), Arc::clone(job), entry, owners, earlier);
     let prepared = pool.prepare(move |number| prepare.order(number));
     let interval = entry.options.checkpoint_interval.unwrap_or(cluster.options.checkpoint_interval);
     let mut driver = Driver::new(plan, pool, sink, interval);
@@ -123,40 +124,36 @@ fn workers(owners: &[WorkerNumber]) -> Vec<WorkerNumber> {
     numbers
 }
 
-/// A tracker with the layers of earlier sessions.
-fn tracker(forecast: Forecast, lines: &[HistoryLine]) -> Tracker {
-    let mut tracker = Tracker::new(forecast);
-    let (mut total_states, mut end) = (0, 0.0);
+/// A tracker with the layers of earlier sessions, and what the events of later ones follow.
+fn earlier_layers(forecast: Forecast, lines: &[LayerRecord]) -> (Tracker, LayerEvents) {
+    let (mut tracker, mut layers) = (Tracker::new(forecast), LayerEvents::default());
     for line in lines {
-        let HistoryLine { depth, states, generated, bytes, .. } = *line;
-        total_states += states;
-        let seconds = line.seconds - std::mem::replace(&mut end, line.seconds);
-        let tracked =
-            Tracked { depth, states, generated, bytes, total_states, seconds, replayed: true };
-        tracker.layer(&tracked, Duration::ZERO);
+        tracker.layer(&layers.next(line.clone(), true), Duration::ZERO);
     }
-    tracker
+    (tracker, layers)
 }
 
-fn plan(entry: &JobEntry, lines: &[HistoryLine], workers: usize, space: &SpaceInfo) -> Plan {
+fn plan(entry: &JobEntry, lines: &[LayerRecord], space: &SpaceInfo) -> Plan {
     let options = PlanOptions {
-        workers,
         rule: space.rule,
         max_layers: entry.options.max_layers,
         disk_limit: entry.options.disk_limit,
         engine: entry.spec.engine,
         is_directed: space.is_directed,
         is_folded: space.is_folded,
+        states_are_orbits: entry.spec.states_are_orbits(),
     };
     let (Some(checkpoint), [before @ .., last]) = (&entry.checkpoint, lines) else {
         return Plan::new(options, Start::Seeds);
     };
     let searched = |file: &str| checkpoint.records.iter().any(|record| record.file == file);
-    let kept = lines.iter().flat_map(|line| line.kept.iter().flatten());
+    let kept = lines.iter().flat_map(|line| &line.kept);
+    let (disk_peak, spilled) =
+        entry.progress.as_ref().map_or((0, 0), |progress| (progress.disk_peak, progress.spilled));
     let start = Start::Checkpoint(Box::new(ResumePoint {
-        totals: Totals::of_lines(lines, checkpoint.disk_peak, checkpoint.spilled),
-        last: LayerSummary::of_line(last),
-        previous: before.last().map(LayerSummary::of_line),
+        totals: Totals { disk_peak, spilled, ..Totals::of_lines(lines) },
+        last: last.clone(),
+        previous: before.last().cloned(),
         kept_bytes: kept.filter(|kept| !searched(&kept.file)).map(|kept| kept.bytes).sum(),
         older_states: CheckpointFile::older_states(&checkpoint.records),
     }));
@@ -166,7 +163,7 @@ fn plan(entry: &JobEntry, lines: &[HistoryLine], workers: usize, space: &SpaceIn
 /// The orders to load the checkpoint for workers with these owners by shard; `None` without one.
 fn restore_orders(
     entry: &JobEntry,
-    lines: &[HistoryLine],
+    lines: &[LayerRecord],
     owners: &[WorkerNumber],
 ) -> Option<RestoreOrders> {
     let checkpoint = entry.checkpoint.as_ref()?;
@@ -187,10 +184,10 @@ fn restore_orders(
 }
 
 /// The files that the history keeps, by worker.
-fn kept_files(lines: &[HistoryLine]) -> HashMap<u32, KeptFiles> {
+fn kept_files(lines: &[LayerRecord]) -> HashMap<u32, KeptFiles> {
     let mut kept: HashMap<u32, KeptFiles> = HashMap::new();
     for line in lines {
-        for file in line.kept.iter().flatten() {
+        for file in &line.kept {
             kept.entry(file.worker).or_default().add(file.worker, line.depth, &file.file);
         }
     }
@@ -209,7 +206,7 @@ impl PrepareOrders {
     fn new(
         cluster: &Cluster,
         entry: &JobEntry,
-        lines: &[HistoryLine],
+        lines: &[LayerRecord],
         owners: &[WorkerNumber],
     ) -> PrepareOrders {
         let members = cluster.membership.members();
@@ -247,7 +244,7 @@ mod tests {
     use strata::KeepLayers;
     use strata::catalogue::Registry;
     use strata_net::limits;
-    use strata_store::{CheckpointFile, EngineKind, Hex64, Hex128, JobSpec, KeptFile, layer_file};
+    use strata_store::{CheckpointFile, EngineKind, Hex64, JobSpec, KeptFile, Weight, layer_file};
 
     use super::*;
     use crate::cluster::context::ClusterOptions;
@@ -258,14 +255,14 @@ mod tests {
     const WORKERS: u32 = 3;
 
     /// A layer that every worker has kept.
-    fn line(depth: u32) -> HistoryLine {
+    fn line(depth: u32) -> LayerRecord {
         let file = |worker| KeptFile {
             worker,
             file: layer_file(depth, worker),
             bytes: 100,
             seal: Hex64(7),
         };
-        HistoryLine {
+        LayerRecord {
             depth,
             states: 10,
             positions: 10,
@@ -273,9 +270,9 @@ mod tests {
             generated: 30,
             regions: 5,
             bytes: 100,
-            digest: Hex128([7, 8]),
+            digest: Weight([7, 8]),
             seconds: 1.0,
-            kept: Some((0..WORKERS).map(file).collect()),
+            kept: (0..WORKERS).map(file).collect(),
         }
     }
 
@@ -300,16 +297,14 @@ mod tests {
             positions: 300,
             regions: 20,
             generated: 1000,
-            digest: Hex128([1, 2]),
+            digest: Weight([1, 2]),
             seal: Hex64(99),
         };
         entry.checkpoint = Some(ClusterCheckpoint {
             depth: 9,
             records: [8, 9].iter().flat_map(|d| (0..workers).map(|w| file(*d, w))).collect(),
             owners: (0..workers).collect(),
-            disk_peak: 0,
-            spilled: 0,
-            made: None,
+            made: 0,
         });
         entry
     }
@@ -393,14 +388,12 @@ mod tests {
             depth: LAYERS - 1,
             records: Vec::new(),
             owners: owners.to_vec(),
-            disk_peak: 0,
-            spilled: 0,
-            made: None,
+            made: 0,
         });
         let views = JobViews::new(folder.path());
         let options = ClusterOptions::for_tests(Registry::shipped());
         let cluster = Cluster::new(options, journal, views, 1);
-        let lines: Vec<HistoryLine> = (0..LAYERS).map(line).collect();
+        let lines: Vec<LayerRecord> = (0..LAYERS).map(line).collect();
         let prepare = PrepareOrders::new(&cluster, &entry, &lines, &owners);
         let restore = restore_orders(&entry, &lines, &owners).unwrap();
         for worker in owners {

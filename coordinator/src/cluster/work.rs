@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use strata_store::HistoryLine;
+use strata_store::LayerRecord;
 
 /// Most jobs whose totals are kept. The job that changed least recently makes room.
 const JOBS: usize = 256;
@@ -72,7 +72,7 @@ impl Work {
     }
 
     /// Counts a complete layer of a job.
-    pub(crate) fn add_layer(&self, id: &str, line: &HistoryLine) {
+    pub(crate) fn add_layer(&self, id: &str, line: &LayerRecord) {
         self.change(id, |work| {
             work.states = work.states.saturating_add(line.states);
             work.generated = work.generated.saturating_add(line.generated);
@@ -98,22 +98,21 @@ impl Work {
 
 #[cfg(test)]
 mod tests {
-    use strata_store::Hex128;
+    use strata_store::Weight;
 
     use super::*;
 
-    fn line(depth: u32) -> HistoryLine {
-        HistoryLine {
+    fn line(depth: u32) -> LayerRecord {
+        LayerRecord {
             depth,
             states: 10,
             positions: 10,
-            orbits: None,
             generated: 30,
             regions: 1,
             bytes: 100,
-            digest: Hex128([0, 0]),
+            digest: Weight([0, 0]),
             seconds: 0.0,
-            kept: None,
+            ..LayerRecord::default()
         }
     }
 

@@ -5,15 +5,14 @@ use std::num::NonZeroU32;
 use std::sync::Arc;
 use std::time::Duration;
 
-use strata::{Answer, Done, LayerPart, Order, WorkerPool};
+use strata::{Done, LayerReport, Order, WorkerPool};
 use strata_net::convert::{self, ConvertError};
 use strata_net::{KeptFiles, reported};
 use strata_platform::Instant;
 use strata_proto::v1;
 use strata_proto::v1::answer::Outcome;
 use strata_proto::v1::order::What;
-use strata_space::LayerStats;
-use strata_store::{CheckpointFile, LayerTotals};
+use strata_store::{CheckpointFile, LayerRecord};
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
 use super::context::Cluster;
@@ -107,8 +106,7 @@ impl RemotePool {
         &mut self,
         order: impl Fn(WorkerNumber) -> v1::Prepare + Send + Sync + 'static,
     ) -> Result<(), ClusterError> {
-        let answers = self.execute(Kind::Prepare, move |number| What::Prepare(order(number)))?;
-        answers.into_iter().try_for_each(|answer| answer.done.map(|_| ()))
+        self.execute(Kind::Prepare, move |number| What::Prepare(order(number))).map(drop)
     }
 
     /// Ends the session and releases the workers.
@@ -132,17 +130,20 @@ impl RemotePool {
         }
     }
 
-    /// Sends an order and waits until all workers have answered, or one has failed or is lost.
+    /// Sends an order and waits until all workers have carried it out.
+    ///
+    /// # Errors
+    /// The failure of the first worker that fails or is lost: the others may be waiting for it.
     fn execute(
         &mut self,
         kind: Kind,
         what: impl Fn(WorkerNumber) -> What + Send + Sync + 'static,
-    ) -> Result<Vec<Answer<ClusterError>>, ClusterError> {
+    ) -> Result<Vec<Done>, ClusterError> {
         self.send(what);
         self.times.clear();
-        let mut answers: Vec<Answer<ClusterError>> = Vec::with_capacity(self.workers.len());
-        let mut has_answered = vec![false; self.workers.len()];
-        while answers.len() < self.workers.len() {
+        let mut results: Vec<Option<Done>> = self.workers.iter().map(|_| None).collect();
+        let mut missing = results.len();
+        while missing > 0 {
             let event = self.cluster.platform().wait_at_most(POLL_INTERVAL, self.events.recv());
             let (number, answer) = match event {
                 Some(Some(WorkerEvent::Answer { worker, answer })) => (worker, answer),
@@ -156,27 +157,22 @@ impl RemotePool {
                 Some(None) => return Err(ClusterError::Shutdown),
             };
             let Some(worker) = self.index(number) else { continue };
-            if answer.order != self.last_order || has_answered[worker] {
+            if answer.order != self.last_order || results[worker].is_some() {
                 continue;
             }
-            has_answered[worker] = true;
             if let Some(Outcome::Saved(saved)) = &answer.outcome {
                 self.cluster.membership.set_peak(number, saved.peak_rss_bytes);
             }
             // It may have been renamed since the session began.
-            let done = done(number, &self.cluster.membership.name(number), kind, *answer);
-            let failed = done.is_err();
-            if let Ok(Done::Layer { part, .. }) = &done {
-                let states = part.stats.states;
+            let done = done(number, &self.cluster.membership.name(number), kind, *answer)?;
+            if let Done::Layer(report) = &done {
+                let states = report.layer.states;
                 self.times.push(PartTime { worker: number, states, took: self.sent.elapsed() });
             }
-            answers.push(Answer { worker, done });
-            if failed {
-                // The other workers may be waiting for this one.
-                break;
-            }
+            results[worker] = Some(done);
+            missing -= 1;
         }
-        Ok(answers)
+        Ok(results.into_iter().flatten().collect())
     }
 
     fn index(&self, number: WorkerNumber) -> Option<usize> {
@@ -237,22 +233,20 @@ fn done(
     }
     match answer.outcome {
         Some(Outcome::Layer(report)) => {
-            let (depth, waiting) = (report.depth, report.waiting as usize);
-            let part = part(report).map_err(ClusterError::malformed(name))?;
-            if let Some(shared) =
-                part.shared.as_deref().filter(|file| !is_of(file, own, depth, &part))
-            {
-                let (found, expected) = (shared.states, part.stats.states);
+            let report = layer_report(report).map_err(ClusterError::malformed(name))?;
+            let part = &report.layer;
+            if let Some(shared) = report.shared.iter().find(|file| !is_of(file, own, part)) {
+                let (depth, found, expected) = (part.depth, shared.states, part.states);
                 let CheckpointFile { file, depth: of, worker, .. } = shared;
                 return Err(malformed(format!(
                     "{file} with {found} states of layer {of}, of worker {worker}, is not its part \
                      of layer {depth} with {expected}"
                 )));
             }
-            if let Some(foreign) = part.kept.as_ref().filter(|kept| kept.worker != own) {
+            if let Some(foreign) = part.kept.iter().find(|kept| kept.worker != own) {
                 return Err(malformed(format!("a file of worker {}", foreign.worker)));
             }
-            Ok(Done::Layer { depth, part: Box::new(part), waiting })
+            Ok(Done::Layer(Box::new(report)))
         }
         Some(Outcome::Saved(saved)) => {
             let files = saved.files.into_iter().map(convert::file_from);
@@ -280,49 +274,57 @@ fn done(
 }
 
 /// Whether a file has a worker's part of a layer.
-fn is_of(file: &CheckpointFile, worker: u32, depth: u32, part: &LayerPart) -> bool {
-    let LayerStats { states, positions, regions, generated, digest, .. } = part.stats;
-    let totals = LayerTotals { states, positions, regions, generated, digest: digest.0 };
-    (file.worker, file.depth, file.totals()) == (worker, depth, totals)
+fn is_of(file: &CheckpointFile, worker: u32, part: &LayerRecord) -> bool {
+    (file.worker, file.depth, file.totals()) == (worker, part.depth, part.totals())
 }
 
-fn part(report: v1::LayerReport) -> Result<LayerPart, ConvertError> {
-    Ok(LayerPart {
-        stats: convert::stats_from(&report)?,
+fn layer_report(report: v1::LayerReport) -> Result<LayerReport, ConvertError> {
+    let layer = LayerRecord {
+        kept: report.kept.clone().map(convert::kept_from).transpose()?.into_iter().collect(),
+        ..convert::part_from(&report)?
+    };
+    Ok(LayerReport {
+        layer,
+        odd: report.met_odd,
+        even: report.met_even,
+        found: report.found,
+        fixed: report.fixed,
         symmetries: NonZeroU32::new(report.symmetries),
-        bytes: report.bytes,
+        shared: report.shared.map(convert::file_from).transpose()?.into_iter().collect(),
         disk_peak: report.disk_peak_bytes,
         disk_left: report.disk_left_bytes,
         spilled: report.spilled_bytes,
-        kept: report.kept.map(convert::kept_from).transpose()?,
-        shared: report.shared.map(convert::file_from).transpose()?.map(Box::new),
+        waiting: report.waiting as usize,
     })
 }
 
 impl WorkerPool for RemotePool {
     type Error = ClusterError;
 
-    fn run(&mut self, order: Order) -> Result<Vec<Answer<ClusterError>>, ClusterError> {
-        let (kind, what) = match order {
-            Order::Seed => (Kind::Seed, What::Seed(v1::Seed {})),
+    fn run(&mut self, order: Order) -> Result<Vec<Result<Done, ClusterError>>, ClusterError> {
+        let done = match order {
+            Order::Seed => self.execute(Kind::Seed, |_| What::Seed(v1::Seed {})),
             Order::Restore => {
                 let restore = self.restore.take();
                 let order =
                     move |number| restore.as_ref().map(|r| r.order(number)).unwrap_or_default();
-                return self.execute(Kind::Restore, move |number| What::Restore(order(number)));
+                self.execute(Kind::Restore, move |number| What::Restore(order(number)))
             }
             Order::Advance { depth, files } => {
                 let files = files.iter().map(convert::file_to).collect();
                 let advance = v1::Advance { depth, files };
-                let answers =
-                    self.execute(Kind::Advance, move |_| What::Advance(advance.clone()))?;
+                let done = self.execute(Kind::Advance, move |_| What::Advance(advance.clone()))?;
                 self.cluster.pace.add(&self.times, Instant::now());
-                return Ok(answers);
+                Ok(done)
             }
-            Order::Save { depth } => (Kind::Save, What::Save(v1::Save { depth })),
-            Order::Saved { depth } => (Kind::Saved, What::Saved(v1::Saved { depth })),
+            Order::Save { depth } => {
+                self.execute(Kind::Save, move |_| What::Save(v1::Save { depth }))
+            }
+            Order::Saved { depth } => {
+                self.execute(Kind::Saved, move |_| What::Saved(v1::Saved { depth }))
+            }
         };
-        self.execute(kind, move |_| what.clone())
+        Ok(done?.into_iter().map(Ok).collect())
     }
 
     /// Always false: workers that did not fail have consumed their exits, so the search can only

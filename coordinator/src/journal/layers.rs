@@ -2,12 +2,13 @@
 
 use std::ops::Range;
 
-use strata_store::HistoryLine;
+use strata::Totals;
+use strata_store::LayerRecord;
 
 use super::error::JournalError;
 use super::operations::{Journal, apply};
 use super::records::{JOBS, LAYERS, check_last_layer, layer_key, lines, record};
-use crate::entry::{JobEntry, JobProgress};
+use crate::entry::JobEntry;
 
 type Result<T> = std::result::Result<T, JournalError>;
 
@@ -22,7 +23,7 @@ impl Journal {
     pub fn checkpoint(
         &self,
         id: &str,
-        new_lines: &[HistoryLine],
+        new_lines: &[LayerRecord],
         change: impl FnOnce(&mut JobEntry),
     ) -> Result<JobEntry> {
         let changed = self.change(|tx| {
@@ -33,7 +34,8 @@ impl Journal {
                 let left = first.depth.min(before);
                 record.layers = depth_after(id, left, new_lines)?;
                 if left < before {
-                    record.entry.progress = JobProgress::of_lines(&lines(tx, id, 0..left)?);
+                    let left = lines(tx, id, 0..left)?;
+                    record.entry.progress = (!left.is_empty()).then(|| Totals::of_lines(&left));
                 }
                 for line in new_lines {
                     record.entry.progress.get_or_insert_default().add(line);
@@ -53,7 +55,7 @@ impl Journal {
     ///
     /// # Errors
     /// `NoSuchJob`.
-    pub fn layers(&self, id: &str) -> Result<Vec<HistoryLine>> {
+    pub fn layers(&self, id: &str) -> Result<Vec<LayerRecord>> {
         self.store().read(|tx| {
             let expected = record(tx, id)?.layers;
             let lines = lines(tx, id, 0..u32::MAX)?;
@@ -69,7 +71,7 @@ impl Journal {
     ///
     /// # Errors
     /// `NoSuchJob`.
-    pub(crate) fn layers_between(&self, id: &str, depths: Range<u32>) -> Result<Vec<HistoryLine>> {
+    pub(crate) fn layers_between(&self, id: &str, depths: Range<u32>) -> Result<Vec<LayerRecord>> {
         self.store().read(|tx| {
             let depths = depths.start..depths.end.min(record(tx, id)?.layers);
             let lines = lines(tx, id, depths.clone())?;
@@ -83,7 +85,7 @@ impl Journal {
 }
 
 /// The depth after the last line, if the depths count up from `first`.
-fn depth_after(id: &str, first: u32, lines: &[HistoryLine]) -> Result<u32> {
+fn depth_after(id: &str, first: u32, lines: &[LayerRecord]) -> Result<u32> {
     let mut expected = first;
     for line in lines {
         let next = line.depth.checked_add(1).filter(|_| line.depth == expected);

@@ -7,6 +7,7 @@ use std::ops::ControlFlow;
 
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
+use strata::Totals;
 use strata_store::{JobResult, JobSpec};
 
 use super::ended::EndedJob;
@@ -15,7 +16,7 @@ use super::index::{by_name, check_numbers};
 use super::operations::Journal;
 use super::records::{ENDED, JOBS, JobRecord, SUBMITTED, end_key, no_job, record, submission_key};
 use super::table::{ALL, END};
-use crate::entry::{ClusterCheckpoint, EndState, JobEntry, JobOptions, JobProgress, JobState};
+use crate::entry::{ClusterCheckpoint, EndState, JobEntry, JobOptions, JobState};
 
 type Result<T> = std::result::Result<T, JournalError>;
 
@@ -203,18 +204,14 @@ struct ListedEntry {
     created: u64,
     seconds: f64,
     expected_layers: Option<u32>,
-    #[serde(default)]
     expected_states: Option<f64>,
-    #[serde(default)]
     work_done: Option<f64>,
-    progress: Option<JobProgress>,
+    progress: Option<Totals>,
     checkpoint: Option<ListedCheckpoint>,
     result: Option<JobResult>,
     peak_rss_bytes: u64,
-    #[serde(default)]
     peak_rss_worker: Option<String>,
     cancel: bool,
-    #[serde(default)]
     ended: Option<u64>,
 }
 
@@ -222,10 +219,7 @@ struct ListedEntry {
 #[derive(Deserialize)]
 struct ListedCheckpoint {
     depth: u32,
-    disk_peak: u64,
-    spilled: u64,
-    #[serde(default)]
-    made: Option<u64>,
+    made: u64,
 }
 
 impl From<ListedRecord> for (u64, JobEntry) {
@@ -235,8 +229,6 @@ impl From<ListedRecord> for (u64, JobEntry) {
             depth: checkpoint.depth,
             records: Vec::new(),
             owners: Vec::new(),
-            disk_peak: checkpoint.disk_peak,
-            spilled: checkpoint.spilled,
             made: checkpoint.made,
         });
         let entry = JobEntry {

@@ -19,5 +19,4 @@ mod removal;
 pub(crate) mod setup;
 mod table;
 mod tombstones;
-mod upgrade;
 pub(crate) mod workers;

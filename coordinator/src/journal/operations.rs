@@ -23,7 +23,6 @@ use super::records::{
 use super::setup::JournalSetup;
 use super::table::Writing;
 use super::tombstones::TombstoneIndex;
-use super::upgrade::upgrade;
 use super::workers::{MAX_WORKERS, Registered, WorkerIndex, workers};
 use crate::entry::{JobEntry, JobOptions, JobState, WorkerEntry, WorkerNumber};
 
@@ -103,12 +102,9 @@ impl Journal {
             Some(counts) => Ok(counts.format),
             None => Err(tx.corrupt(META, COUNTS, "it is missing")),
         })?;
-        if !(1..=FORMAT).contains(&format) {
+        if format != FORMAT {
             let path = path.to_path_buf();
             return Err(JournalError::Format { path, expected: FORMAT, found: format });
-        }
-        if format < FORMAT {
-            store.write(|tx| upgrade(tx, &setup))?;
         }
         let id = store.read(|tx| Ok(counts(tx)?.id))?;
         let workers = store.read(|tx| workers(tx, &counts(tx)?))?;

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
-use strata_store::HistoryLine;
+use strata_store::LayerRecord;
 
 use super::error::JournalError;
 use super::table::{Access, Name, Tx};
@@ -11,8 +11,8 @@ use crate::entry::{JobEntry, WorkerNumber};
 
 type Result<T> = std::result::Result<T, JournalError>;
 
-/// Version of what the tables hold. Opening upgrades the versions from 1 on.
-pub(super) const FORMAT: u32 = 7;
+/// Version of what the tables hold.
+pub(super) const FORMAT: u32 = 1;
 
 /// [`Counts`] under the key [`COUNTS`].
 pub(super) const META: Name = "meta";
@@ -23,7 +23,7 @@ pub(super) const JOBS: Name = "jobs";
 pub(super) const SUBMITTED: Name = "submitted";
 /// Ids of jobs by name, of those that have one.
 pub(super) const NAMES: Name = "names";
-/// [`HistoryLine`] by job and depth, see [`layer_key`].
+/// [`LayerRecord`] by job and depth, see [`layer_key`].
 pub(super) const LAYERS: Name = "layers";
 /// [`WorkerEntry`](crate::WorkerEntry) by number.
 pub(super) const WORKERS: Name = "workers";
@@ -41,7 +41,6 @@ pub(super) struct Counts {
     /// [`FORMAT`]. Every version of this program reads this field.
     pub(super) format: u32,
     /// Random id of the journal: 32 hexadecimal digits.
-    #[serde(default)]
     pub(super) id: String,
     /// The last epoch that was issued; 0 before the first.
     pub(super) epoch: u64,
@@ -60,7 +59,6 @@ pub(super) struct JobRecord {
     /// Number of layers in [`LAYERS`].
     pub(super) layers: u32,
     /// Its key in [`SUBMITTED`]: the first place that it had in the queue.
-    #[serde(default)]
     pub(super) submitted: u64,
     pub(super) entry: JobEntry,
 }
@@ -88,7 +86,7 @@ pub(super) fn record<A: Access>(tx: &Tx<A>, id: &str) -> Result<JobRecord> {
 pub(super) fn check_last_layer<A: Access>(tx: &Tx<A>, record: &JobRecord) -> Result<()> {
     let JobRecord { layers, entry, .. } = record;
     let Some(last) = layers.checked_sub(1) else { return Ok(()) };
-    match tx.get::<HistoryLine>(LAYERS, &layer_key(&entry.id, last))? {
+    match tx.get::<LayerRecord>(LAYERS, &layer_key(&entry.id, last))? {
         Some(_) => Ok(()),
         None => Err(tx.corrupt(LAYERS, &entry.id, format!("not {layers} layers"))),
     }
@@ -99,12 +97,12 @@ pub(super) fn lines<A: Access>(
     tx: &Tx<A>,
     id: &str,
     depths: Range<u32>,
-) -> Result<Vec<HistoryLine>> {
+) -> Result<Vec<LayerRecord>> {
     if depths.is_empty() {
         return Ok(Vec::new());
     }
     let (start, end) = (layer_key(id, depths.start), layer_key(id, depths.end));
-    let lines = tx.scan::<HistoryLine>(LAYERS, &start..&end)?;
+    let lines = tx.scan::<LayerRecord>(LAYERS, &start..&end)?;
     for (depth, (key, line)) in (depths.start..).zip(&lines) {
         if line.depth != depth || *key != layer_key(id, depth) {
             return Err(tx.corrupt(LAYERS, key, format!("not layer {depth}")));

@@ -9,7 +9,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use strata_net::limits;
 use strata_platform::Instant;
-use strata_store::HistoryLine;
+use strata_store::LayerRecord;
 
 use super::error::JournalError;
 use super::names::{Names, Registration, WorkerName, assign};
@@ -146,8 +146,8 @@ fn holders<A: Access>(tx: &Tx<A>) -> Result<HashSet<u32>> {
         holders.extend(checkpoint.flat_map(|c| &c.records).map(|file| file.worker));
         Ok(ControlFlow::Continue(()))
     })?;
-    tx.each::<HistoryLine>(LAYERS, ALL, |_, line| {
-        holders.extend(line.kept.iter().flatten().map(|file| file.worker));
+    tx.each::<LayerRecord>(LAYERS, ALL, |_, line| {
+        holders.extend(line.kept.iter().map(|file| file.worker));
         Ok(ControlFlow::Continue(()))
     })?;
     Ok(holders)

@@ -4,13 +4,13 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use strata_dashboard::model::{
-    Action, Checkpoint, Job, JobResult, JobState, Layer, LogEntry, LogPart, MarkKind, Overview,
-    Range, Scope, Solution, Worker,
+    Action, Checkpoint, Job, JobResult, JobState, LogEntry, LogPart, MarkKind, Overview, Range,
+    Scope, Solution, Worker,
 };
 use strata_dashboard::{Source, SourceError, Texts};
 use strata_platform::Instant;
 use strata_proto::v1;
-use strata_store::{EngineKind, Hex128, HistoryLine, JobSpec};
+use strata_store::{LayerRecord, Weight};
 
 use super::reader::message;
 use super::{changes, view};
@@ -80,12 +80,12 @@ impl ClusterSource {
 
     fn checkpoint(&self, entry: &JobEntry) -> Option<Checkpoint> {
         let last = entry.checkpoint.as_ref()?;
-        let age = last.made.map(|made| self.cluster.seconds().saturating_sub(made));
+        let age = self.cluster.seconds().saturating_sub(last.made);
         // Of checkpoints since the coordinator started.
         let work = self.cluster.work.of(&entry.id).and_then(|work| work.last_checkpoint);
         Some(Checkpoint {
             depth: last.depth,
-            age_seconds: age.map(|age| age as f64),
+            age_seconds: Some(age as f64),
             cost_seconds: work.map(|(_, took)| took.as_secs_f64()),
             bytes: work.map(|(bytes, _)| bytes),
         })
@@ -132,9 +132,8 @@ fn job(message: v1::Job) -> Job {
     let v1::JobSpec { space, parameters, engine, .. } = message.spec.clone().unwrap_or_default();
     let time_left = message.eta_low_seconds.zip(message.eta_high_seconds);
     let params = parameters.into_iter().collect();
-    let kind = EngineKind::find(&engine).unwrap_or_default();
     Job {
-        orbits: strata::orbits((kind, &params), message.states, message.orbits),
+        orbits: message.orbits,
         state: state(message.state()),
         result: message.result.as_ref().map(result),
         id: message.id,
@@ -187,17 +186,16 @@ fn result(result: &v1::JobResult) -> JobResult {
         positions: result.positions,
         widest: result.widest,
         widest_depth: result.widest_depth,
-        digest: Hex128([first, second]).to_string(),
+        digest: Weight([first, second]).to_string(),
         seconds: result.seconds,
         disk_peak_bytes: result.disk_peak_bytes,
         peak_rss_bytes: result.peak_rss_bytes,
     }
 }
 
-fn layer(spec: &JobSpec, line: &HistoryLine) -> Layer {
-    let HistoryLine { depth, states, positions, orbits, bytes, seconds, .. } = *line;
-    let orbits = strata::orbits((spec.engine, &spec.params), states, orbits);
-    Layer { depth, states, positions, orbits, bytes, seconds }
+/// Names of files are no figures of a layer.
+fn without_files(layer: LayerRecord) -> LayerRecord {
+    LayerRecord { kept: Vec::new(), ..layer }
 }
 
 impl Source for ClusterSource {
@@ -231,7 +229,7 @@ impl Source for ClusterSource {
         self.shown(&entry)
     }
 
-    fn layers(&self, id: &str, from: u32) -> Result<Vec<Layer>, SourceError> {
+    fn layers(&self, id: &str, from: u32) -> Result<Vec<LayerRecord>, SourceError> {
         let entry = self.find(id)?;
         // The view first, then the journal: a layer may move from one to the other meanwhile.
         let live = self.cluster.job_in_use(id).and_then(|view| view.position().layers);
@@ -239,16 +237,12 @@ impl Source for ClusterSource {
             (entry.progress.as_ref().map_or(0, |progress| progress.depth + 1), Vec::new())
         });
         if let Some(skipped) = from.checked_sub(saved) {
-            return Ok(unsaved
-                .iter()
-                .skip(skipped as usize)
-                .take(PART as usize)
-                .map(|line| layer(&entry.spec, line))
-                .collect());
+            let unsaved = unsaved.into_iter().skip(skipped as usize).take(PART as usize);
+            return Ok(unsaved.map(without_files).collect());
         }
         let depths = from..saved.min(from.saturating_add(PART));
         let lines = self.cluster.journal.layers_between(id, depths).map_err(failed)?;
-        Ok(lines.iter().map(|line| layer(&entry.spec, line)).collect())
+        Ok(lines.into_iter().map(without_files).collect())
     }
 
     fn expected(&self, id: &str) -> Result<Vec<(u32, f64)>, SourceError> {

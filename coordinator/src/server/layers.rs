@@ -7,7 +7,7 @@ use std::time::Duration;
 use strata_net::{Connection, Pace, Security, convert, reported, status_reason};
 use strata_proto::v1;
 use strata_proto::v1::exchange_service_client::ExchangeServiceClient;
-use strata_store::{CheckpointFile, HistoryLine};
+use strata_store::{CheckpointFile, LayerRecord};
 use tokio::sync::mpsc;
 use tonic::{Code, Status};
 
@@ -31,7 +31,7 @@ impl LayerFiles {
     /// `FAILED_PRECONDITION` if the job is not done or has not kept the layer.
     pub(super) fn new(
         entry: &JobEntry,
-        line: Option<&HistoryLine>,
+        line: Option<&LayerRecord>,
         depth: u32,
     ) -> Result<LayerFiles, Status> {
         let JobState::Done = entry.state else {
@@ -41,14 +41,15 @@ impl LayerFiles {
         LayerFiles::of(entry, line, depth)
     }
 
-    fn of(entry: &JobEntry, line: Option<&HistoryLine>, depth: u32) -> Result<LayerFiles, Status> {
+    fn of(entry: &JobEntry, line: Option<&LayerRecord>, depth: u32) -> Result<LayerFiles, Status> {
         let job = entry.id.clone();
         let searched = entry.checkpoint.iter().flat_map(|checkpoint| &checkpoint.records);
         let is_of_layer = |record: &&CheckpointFile| record.depth == depth && !record.is_older();
         let searched = searched.filter(is_of_layer).map(convert::file_to);
         let mut files: Vec<v1::LayerFile> = searched.collect();
         if files.is_empty() {
-            let kept = line.and_then(|line| line.kept.as_ref()).ok_or_else(|| {
+            let kept = line.map(|line| &line.kept).filter(|kept| !kept.is_empty());
+            let kept = kept.ok_or_else(|| {
                 let text = format!("job {job} has not kept layer {depth}: see --keep-layers");
                 Status::failed_precondition(text)
             })?;
@@ -63,10 +64,10 @@ impl LayerFiles {
     /// `FAILED_PRECONDITION` if the job has no files of the layer, or they may change.
     pub(super) fn of_ended_or_kept(
         entry: &JobEntry,
-        line: Option<&HistoryLine>,
+        line: Option<&LayerRecord>,
         depth: u32,
     ) -> Result<LayerFiles, Status> {
-        let is_kept = line.is_some_and(|line| line.kept.is_some());
+        let is_kept = line.is_some_and(|line| !line.kept.is_empty());
         if !entry.state.has_ended() && !is_kept {
             let text = format!(
                 "job {} is {}, and does not keep layer {depth}: see --keep-layers",

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use strata_proto::v1;
-use strata_store::HistoryLine;
+use strata_store::LayerRecord;
 use tonic::Status;
 
 use super::status::blocking;
@@ -86,7 +86,7 @@ impl JobReader {
     ///
     /// # Errors
     /// The status of the journal's error.
-    pub(super) async fn layer(&self, id: &str, depth: u32) -> Result<Option<HistoryLine>, Status> {
+    pub(super) async fn layer(&self, id: &str, depth: u32) -> Result<Option<LayerRecord>, Status> {
         let (cluster, id) = (Arc::clone(&self.cluster), id.to_owned());
         let depths = depth..depth.saturating_add(1);
         Ok(blocking(self.cluster.platform(), move || cluster.journal.layers_between(&id, depths))
@@ -210,7 +210,7 @@ pub(super) struct JobLayers {
     /// Number of layers in the journal.
     saved: u32,
     /// The layers after them.
-    unsaved: Vec<HistoryLine>,
+    unsaved: Vec<LayerRecord>,
     /// Number of the first event that is not in the layers.
     pub(super) next_event: u64,
 }
@@ -228,7 +228,7 @@ impl JobLayers {
     ///
     /// # Errors
     /// The status of the journal's error.
-    pub(super) async fn part(&self, from: u32) -> Result<Vec<HistoryLine>, Status> {
+    pub(super) async fn part(&self, from: u32) -> Result<Vec<LayerRecord>, Status> {
         if let Some(skipped) = from.checked_sub(self.saved) {
             let layers = self.unsaved.iter().skip(skipped as usize);
             return Ok(layers.take(Self::PART as usize).cloned().collect());

@@ -104,7 +104,7 @@ pub(super) async fn send_layers(
     loop {
         let part = layers.part(from).await?;
         from += part.len() as u32;
-        let layers: Vec<v1::LayerLine> = part.iter().map(convert::line_to).collect();
+        let layers: Vec<v1::LayerRecord> = part.iter().map(convert::layer_to).collect();
         if layers.is_empty() || !send(&sender, v1::LayersPart { layers }).await {
             return Ok(());
         }
@@ -200,7 +200,7 @@ impl WatchedJob {
             }
             from += part.len() as u32;
             for line in &part {
-                if !send_event(sender, Event::Layer(convert::line_to(line))).await {
+                if !send_event(sender, Event::Layer(convert::layer_to(line))).await {
                     return Ok(None);
                 }
             }
@@ -218,7 +218,7 @@ impl WatchedJob {
             JobEvent::Layer(line) if Some(line.depth) <= received.depth => return Ok(None),
             JobEvent::Layer(line) => {
                 received.depth = Some(line.depth);
-                Event::Layer(convert::line_to(&line))
+                Event::Layer(convert::layer_to(&line))
             }
             JobEvent::Checkpoint { depth, bytes, took } => {
                 let seconds = took.as_secs_f64();

@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
+use strata::Totals;
 use strata_net::{Pace, Security, convert};
 use strata_proto::v1;
-use strata_store::HistoryLine;
+use strata_store::LayerRecord;
 use tokio::task::JoinSet;
 use tonic::Status;
 
@@ -41,23 +42,23 @@ impl Verification {
     /// `DATA_LOSS` at the first damage; `UNAVAILABLE` if a worker cannot be reached; the status of the
     /// journal's error.
     pub(super) async fn run(mut self) -> Result<(), Status> {
-        let mut sums = Sums::default();
+        let mut sums = None::<Totals>;
         let mut from = 0;
         loop {
             let lines = self.lines(from..from.saturating_add(LAYERS)).await?;
             let Some(last) = lines.last() else { break };
             from = last.depth + 1;
-            sums.add(&lines);
-            let with_files = lines.iter().filter(|line| line.kept.is_some());
-            let files = with_files.clone().flat_map(|line| {
-                line.kept.iter().flatten().map(|kept| convert::kept_to(kept, line.depth))
-            });
+            lines.iter().for_each(|line| sums.get_or_insert_default().add(line));
+            let with_files = lines.iter().filter(|line| !line.kept.is_empty());
+            let files = with_files
+                .clone()
+                .flat_map(|line| line.kept.iter().map(|kept| convert::kept_to(kept, line.depth)));
             let found = self.check(files.collect()).await?;
             for line in with_files {
                 check_layer(line.depth, Some(line), &found).map_err(Status::data_loss)?;
             }
         }
-        sums.check(&self.entry).map_err(Status::data_loss)?;
+        check_sums(&self.entry, sums.as_ref()).map_err(Status::data_loss)?;
         self.checkpoint().await
     }
 
@@ -104,7 +105,7 @@ impl Verification {
         Ok(())
     }
 
-    async fn lines(&self, depths: Range<u32>) -> Result<Vec<HistoryLine>, Status> {
+    async fn lines(&self, depths: Range<u32>) -> Result<Vec<LayerRecord>, Status> {
         let (cluster, id) = (Arc::clone(&self.reader.cluster), self.entry.id.clone());
         let platform = self.reader.cluster.platform();
         blocking(platform, move || cluster.journal.layers_between(&id, depths)).await
@@ -183,7 +184,7 @@ async fn check_at_worker(
 /// Compares the files of a layer with its line of the journal; a layer without states has none.
 fn check_layer(
     depth: u32,
-    line: Option<&HistoryLine>,
+    line: Option<&LayerRecord>,
     files: &[v1::LayerFile],
 ) -> Result<(), String> {
     let mut found = [0_u64; 4];
@@ -209,43 +210,23 @@ fn check_layer(
     ))
 }
 
-/// Sums over the layers of the journal.
-#[derive(Debug, Default, PartialEq)]
-struct Sums {
-    layers: u32,
-    states: u64,
-    positions: u64,
-}
-
-impl Sums {
-    fn add(&mut self, lines: &[HistoryLine]) {
-        for line in lines {
-            self.layers += 1;
-            self.states = self.states.saturating_add(line.states);
-            self.positions = self.positions.saturating_add(line.positions);
-        }
+/// Compares the sums over the journal's layers with those of the job and its result. A running job has
+/// more layers by now.
+fn check_sums(entry: &JobEntry, sums: Option<&Totals>) -> Result<(), String> {
+    let recorded = entry.progress.as_ref();
+    let figures = |totals: Option<&Totals>| {
+        totals.map(|t| (t.depth, t.states, t.positions, t.generated, t.digest))
+    };
+    let (found, expected) = (figures(sums), figures(recorded));
+    let states = sums.map_or(0, |sums| sums.states);
+    let result = entry.result.as_ref().map_or(states, |result| result.states);
+    if !entry.state.has_ended() || (found == expected && result == states) {
+        return Ok(());
     }
-
-    /// Compares the sums with those of the job and its result. A running job has more layers by now.
-    fn check(&self, entry: &JobEntry) -> Result<(), String> {
-        if !entry.state.has_ended() {
-            return Ok(());
-        }
-        let Sums { layers, states, positions } = self;
-        let progress = entry.progress.clone().unwrap_or_default();
-        let expected = if entry.progress.is_some() { progress.depth + 1 } else { 0 };
-        let result = entry.result.as_ref().map_or(*states, |result| result.states);
-        if (*layers, *states, *positions) == (expected, progress.states, progress.positions)
-            && result == *states
-        {
-            return Ok(());
-        }
-        Err(format!(
-            "the journal's {layers} layers have {states} states and {positions} positions, the job \
-             {expected} layers, {} states and {} positions, its result {result} states",
-            progress.states, progress.positions
-        ))
-    }
+    Err(format!(
+        "the journal's layers have [depth, states, positions, moves, digest] {found:?}, the job \
+         {expected:?}, its result {result} states"
+    ))
 }
 
 /// Sends states of a layer.
@@ -256,7 +237,7 @@ impl Sums {
 pub(super) async fn list_states(
     cluster: Arc<Cluster>,
     security: Security,
-    (entry, line, depth): (JobEntry, Option<HistoryLine>, u32),
+    (entry, line, depth): (JobEntry, Option<LayerRecord>, u32),
     sample: Option<u64>,
     parts: MessageSender<v1::StatesPart>,
 ) -> Result<(), Status> {
@@ -305,22 +286,21 @@ fn skip_after(skip: u64, step: u64, states: u64) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use strata_store::Hex128;
+    use strata_store::Weight;
 
     use super::*;
 
-    fn line() -> HistoryLine {
-        HistoryLine {
+    fn line() -> LayerRecord {
+        LayerRecord {
             depth: 7,
             states: 30,
             positions: 60,
-            orbits: None,
             generated: 90,
             regions: 3,
             bytes: 100,
-            digest: Hex128([4, 6]),
+            digest: Weight([4, 6]),
             seconds: 1.0,
-            kept: None,
+            ..LayerRecord::default()
         }
     }
 
@@ -343,7 +323,7 @@ mod tests {
         let files = [file(0, 10), file(1, 20), v1::LayerFile { depth: 6, ..file(2, 50) }];
         assert_eq!(check_layer(7, Some(&line()), &files), Ok(()));
         assert!(check_layer(7, Some(&line()), &files[..1]).unwrap_err().starts_with("layer 7: "));
-        let other = HistoryLine { digest: Hex128([4, 7]), ..line() };
+        let other = LayerRecord { digest: Weight([4, 7]), ..line() };
         assert!(check_layer(7, Some(&other), &files).is_err());
         // The last layer of a whole space has no states and no line.
         assert!(check_layer(8, None, &[v1::LayerFile { depth: 8, ..file(0, 10) }]).is_err());

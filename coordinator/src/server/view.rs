@@ -1,6 +1,7 @@
 //! Messages to clients about jobs and workers.
 
 use strata::StopReason;
+use strata::Totals;
 use strata_net::convert;
 use strata_proto::v1;
 
@@ -8,7 +9,7 @@ use super::options::options_to;
 use crate::cluster::event::{LogEntry, LogField};
 use crate::cluster::job_view::JobSnapshot;
 use crate::cluster::membership::MemberView;
-use crate::entry::{JobEntry, JobProgress, JobState, WorkerEntry};
+use crate::entry::{JobEntry, JobState, WorkerEntry};
 
 /// Exit codes of a client that waits for a job, as in `docs/protocol.md`.
 pub(super) const EXIT_NO_GOAL: u32 = 3;
@@ -66,7 +67,7 @@ pub(super) fn job(entry: &JobEntry, now: Option<JobSnapshot>, before: usize) -> 
         eta_high_seconds: left.map(|left| left.high),
         states_per_second: now.figures.map(|figures| figures.rate).filter(|_| !waiting),
         mean_states_per_second: now.figures.and(mean_rate),
-        checkpoint_at: entry.checkpoint.as_ref().and_then(|checkpoint| checkpoint.made),
+        checkpoint_at: entry.checkpoint.as_ref().map(|checkpoint| checkpoint.made),
         worker_names: now.worker_names,
     }
 }
@@ -102,8 +103,8 @@ fn state(entry: &JobEntry, waiting: bool) -> (v1::JobState, u32) {
 
 fn result(entry: &JobEntry) -> Option<v1::JobResult> {
     let found = entry.result.as_ref()?;
-    let JobProgress { widest_depth, layer_bytes, .. } = entry.progress.clone().unwrap_or_default();
-    let spilled = entry.checkpoint.as_ref().map_or(0, |checkpoint| checkpoint.spilled);
+    let Totals { widest_depth, layer_bytes, spilled, .. } =
+        entry.progress.clone().unwrap_or_default();
     Some(v1::JobResult {
         moves: found.moves,
         layers: found.layers,
@@ -113,7 +114,7 @@ fn result(entry: &JobEntry) -> Option<v1::JobResult> {
         generated: found.generated,
         widest: found.widest,
         widest_depth,
-        digest: Some(v1::Digest { first: found.digest.0[0], second: found.digest.0[1] }),
+        digest: Some(convert::digest_to(found.digest)),
         disk_peak_bytes: found.disk_peak_bytes,
         spilled_bytes: spilled,
         layer_bytes,

@@ -6,7 +6,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use strata_coordinator::{JobEntry, JobOptions, Journal, JournalError};
-use strata_store::{EngineKind, Hex128, HistoryLine, JobSpec};
+use strata_store::{EngineKind, JobSpec, LayerRecord, Weight};
 
 /// A file system of 32 MiB. Dropping it removes it.
 struct SmallDisk(PathBuf);
@@ -45,18 +45,17 @@ fn fill(path: &Path) {
 }
 
 /// The layers of a checkpoint that takes about 3 MB.
-fn lines(from: u32) -> Vec<HistoryLine> {
-    let line = |depth| HistoryLine {
+fn lines(from: u32) -> Vec<LayerRecord> {
+    let line = |depth| LayerRecord {
         depth,
         states: 10,
         positions: 10,
-        orbits: None,
         generated: 30,
         regions: 5,
         bytes: 100,
-        digest: Hex128([7, 8]),
+        digest: Weight([7, 8]),
         seconds: 1.0,
-        kept: None,
+        ..LayerRecord::default()
     };
     (from..from + 20_000).map(line).collect()
 }

@@ -9,7 +9,7 @@ use proptest::prelude::RngExt;
 use proptest::test_runner::{RngAlgorithm, TestRng};
 use strata::{KeepLayers, StopReason};
 use strata_coordinator::{JobEntry, JobName, JobOptions, JobState, Journal, JournalError};
-use strata_store::HistoryLine;
+use strata_store::LayerRecord;
 
 use crate::common;
 
@@ -31,7 +31,7 @@ fn a_job_is_submitted_stopped_queued_again_and_removed() {
     assert!(letters.bytes().all(|b| b.is_ascii_lowercase() || (b'2'..=b'7').contains(&b)));
     assert_eq!((job.order, other.order, job.state), (0, 1, JobState::Queued));
 
-    let lines: Vec<HistoryLine> = (0..5).map(|depth| line(depth, 1)).collect();
+    let lines: Vec<LayerRecord> = (0..5).map(|depth| line(depth, 1)).collect();
     let entry = journal
         .checkpoint(&job.id, &lines, |entry| {
             entry.state = JobState::Stopped(StopReason::DiskFull);
@@ -162,7 +162,7 @@ fn layers_with_a_gap_are_refused() {
     let journal = Journal::open(&folder.path().join("journal.redb")).unwrap();
     let job = submit(&journal, None, 6).id;
     let put = |depths: Range<u32>, salt| {
-        let lines: Vec<HistoryLine> = depths.map(|depth| line(depth, salt)).collect();
+        let lines: Vec<LayerRecord> = depths.map(|depth| line(depth, salt)).collect();
         journal.checkpoint(&job, &lines, |entry| entry.peak_rss_bytes += 1)
     };
     let gap = |result: Result<JobEntry, JournalError>| match result {
@@ -181,7 +181,7 @@ fn layers_with_a_gap_are_refused() {
     assert_eq!(journal.layers(&job).unwrap().len(), 10);
     // New lines replace old ones up to the end.
     put(4..7, 1).unwrap();
-    let expected: Vec<HistoryLine> =
+    let expected: Vec<LayerRecord> =
         (0..7).map(|depth| line(depth, u64::from(depth >= 4))).collect();
     assert_eq!(journal.layers(&job).unwrap(), expected);
     put(7..7, 0).unwrap();
@@ -266,7 +266,7 @@ fn run_all_operations(journal: &Journal, mut seen: impl FnMut(&Journal, u64)) {
         epoch = journal.next_epoch().unwrap();
         seen(journal, epoch);
         for (from, to) in [(0, 4), (4, 30), (20, 25)] {
-            let lines: Vec<HistoryLine> =
+            let lines: Vec<LayerRecord> =
                 (from..to).map(|depth| line(depth, epoch + u64::from(to))).collect();
             let change = |entry: &mut JobEntry| entry.checkpoint = Some(checkpoint(to - 1));
             journal.checkpoint(&job, &lines, change).unwrap();

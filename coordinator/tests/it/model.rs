@@ -5,12 +5,12 @@ use std::path::Path;
 use std::time::{Duration, SystemTime};
 
 use proptest::prelude::*;
-use strata::StopReason;
+use strata::{StopReason, Totals};
 use strata_coordinator::{
-    EndState, EndedJob, JobEntry, JobName, JobOptions, JobProgress, JobState, Journal,
-    JournalError, JournalSetup, Registered,
+    EndState, EndedJob, JobEntry, JobName, JobOptions, JobState, Journal, JournalError,
+    JournalSetup, Registered,
 };
-use strata_store::HistoryLine;
+use strata_store::LayerRecord;
 
 use crate::common;
 
@@ -120,7 +120,7 @@ impl Model {
         }
     }
 
-    fn checkpoint(&mut self, journal: &Journal, job: usize, lines: &[HistoryLine]) {
+    fn checkpoint(&mut self, journal: &Journal, job: usize, lines: &[LayerRecord]) {
         let entry = &mut self.content.jobs[job];
         let stored = self.content.layers.get_mut(&entry.id).unwrap();
         let state = JobState::Stopped(StopReason::MaxLayers);
@@ -137,7 +137,7 @@ impl Model {
         stored.truncate(first);
         stored.extend_from_slice(lines);
         (entry.state, entry.checkpoint) = (state, Some(made));
-        entry.progress = JobProgress::of_lines(stored);
+        entry.progress = (!stored.is_empty()).then(|| Totals::of_lines(stored));
         entry.ended = Some(NOW);
         assert_eq!(result.unwrap(), *entry);
     }
@@ -181,7 +181,7 @@ impl Model {
                 assert_eq!(journal.update(&entry.id, change).unwrap(), (entry.clone(), 7));
             }
             Op::Checkpoint { job, first, lines, salt } if job < jobs => {
-                let lines: Vec<HistoryLine> =
+                let lines: Vec<LayerRecord> =
                     (first..first + lines).map(|depth| line(depth, salt)).collect();
                 self.checkpoint(journal, job, &lines);
             }

@@ -9,9 +9,9 @@ use tokio::net::TcpStream;
 use tokio::runtime::Handle;
 
 use super::*;
-use crate::model::Layer;
 use crate::server::serve;
 use crate::test_source::TestSource;
+use strata_store::LayerRecord;
 
 const SECRET: &str = "correct-horse-battery-staple";
 
@@ -199,12 +199,13 @@ async fn with_a_certificate_the_page_needs_tls() {
 async fn downloads_and_solutions_are_complete() {
     let server = TestServer::start(false, |_| TlsFiles::default()).await;
     server.source.edit(|_, layers| {
-        let layer = |depth| Layer { depth, states: 1, ..Layer::default() };
+        let layer = |depth| LayerRecord { depth, states: 1, ..LayerRecord::default() };
         *layers = (0..2_500).map(layer).collect();
     });
     let csv = server.send("GET /api/jobs/a/layers/csv", &[]).await;
     assert!(csv.head.contains("filename=\"a.csv\""), "{}", csv.head);
-    assert_eq!(csv.body.lines().filter(|line| line.ends_with(",1,0,,0,0")).count(), 2_500);
+    let line = ",1,0,,0,0,0,00000000000000000000000000000000,0";
+    assert_eq!(csv.body.lines().filter(|found| found.ends_with(line)).count(), 2_500);
     assert_eq!(server.status("GET /api/jobs/b/layers/csv", &[]).await, 404);
     let chart = server.send("GET /api/jobs/a/chart/positions/linear/light/640", &[]).await;
     assert!(chart.head.contains("image/svg+xml") && chart.body.contains("<svg "), "{}", chart.head);

@@ -1,6 +1,7 @@
 //! Dense layer files: whatever is accepted is the same by chunk and by range, and after it is written
 //! again.
 
+use strata_space::Weight;
 use strata_store::{
     DENSE_ENCODING, DenseEncoder, DenseNumbering, DenseReader, FileKind, Layer, LayerHeader,
     LayerTotals, LayerWriter, StoreError,
@@ -46,7 +47,7 @@ fn image(header: LayerHeader, words: &[u64], step: usize) -> Result<Layer, Store
         states,
         positions: states,
         generated: 2 * states,
-        digest: [states, 5],
+        digest: Weight([states, 5]),
     };
     writer.seal(vec![encoder.finish()], totals)
 }

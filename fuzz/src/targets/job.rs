@@ -73,7 +73,7 @@ fn check_history(job: &JobDir, prefix: &HistoryPrefix, history: &[u8]) -> Result
     if view.lines.len() - view.after_checkpoint != prefix.lines as usize {
         return Err(format!("{} lines, {prefix:?}", view.lines.len()));
     }
-    for file in view.lines.iter().filter_map(|line| line.kept.as_ref()).flatten() {
+    for file in view.lines.iter().flat_map(|line| &line.kept) {
         if check_name("file", &file.file).is_err() {
             return Err(format!("it names {:?}", file.file));
         }

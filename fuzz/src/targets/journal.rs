@@ -13,7 +13,7 @@ use strata_coordinator::{
     JournalError, WorkerEntry,
 };
 use strata_store::{
-    CheckpointFile, EngineKind, Hex64, Hex128, HistoryLine, JobResult, JobSpec, KeptFile,
+    CheckpointFile, EngineKind, Hex64, JobResult, JobSpec, KeptFile, LayerRecord, Weight,
 };
 use tempfile::TempDir;
 use xxhash_rust::xxh3::xxh3_64;
@@ -52,14 +52,14 @@ fn spec() -> JobSpec {
     }
 }
 
-fn line(depth: u32) -> HistoryLine {
+fn line(depth: u32) -> LayerRecord {
     let kept = KeptFile {
         worker: 0,
         file: "layer-000001-000.strata".to_owned(),
         bytes: 9,
         seal: Hex64(8),
     };
-    HistoryLine {
+    LayerRecord {
         depth,
         states: 1 << depth,
         positions: 1 << depth,
@@ -67,9 +67,9 @@ fn line(depth: u32) -> HistoryLine {
         generated: 3 << depth,
         regions: 1,
         bytes: 100,
-        digest: Hex128([7, 8]),
+        digest: Weight([7, 8]),
         seconds: f64::from(depth) / 3.0,
-        kept: (depth == 1).then(|| vec![kept]),
+        kept: if depth == 1 { vec![kept] } else { Vec::new() },
     }
 }
 
@@ -97,17 +97,11 @@ fn fill(journal: &Journal) -> Result<(), JournalError> {
         positions: 4,
         regions: 1,
         generated: 12,
-        digest: Hex128([7, 8]),
+        digest: Weight([7, 8]),
         seal: Hex64(99),
     };
-    let checkpoint = ClusterCheckpoint {
-        depth: 2,
-        records: vec![record],
-        owners: vec![0, 1, 0, 1],
-        disk_peak: 1000,
-        spilled: 0,
-        made: None,
-    };
+    let checkpoint =
+        ClusterCheckpoint { depth: 2, records: vec![record], owners: vec![0, 1, 0, 1], made: 0 };
     let result = JobResult {
         moves: Some(2),
         layers: 2,
@@ -116,7 +110,7 @@ fn fill(journal: &Journal) -> Result<(), JournalError> {
         orbits: Some(3),
         generated: 21,
         widest: 4,
-        digest: Hex128([1, 2]),
+        digest: Weight([1, 2]),
         disk_peak_bytes: 1000,
         peak_rss_bytes: 0,
         seconds: 0.7,
@@ -223,7 +217,7 @@ fn check_row(journal: &Journal, table: &str, key: &str, json: &[u8]) -> Result<(
         "layers" => {
             let id = key.split('/').next().unwrap_or_default();
             journal.layers(id).map_or(true, |lines| {
-                serde_json::from_value::<HistoryLine>(value).is_ok_and(|line| lines.contains(&line))
+                serde_json::from_value::<LayerRecord>(value).is_ok_and(|line| lines.contains(&line))
             })
         }
         _ => true,

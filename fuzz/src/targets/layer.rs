@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use strata_space::Weight;
 use strata_store::{
     BlockEncoder, EncodeOptions, EntryKey, ExpectedFile, FileKind, KeyRange, Layer, LayerCursor,
     LayerHeader, LayerTotals, LayerWriter, LocalWidth, RealFs, StoreError,
@@ -128,7 +129,7 @@ pub(super) fn seeds() -> Vec<Vec<u8>> {
             states,
             positions: states,
             generated: 2 * states,
-            digest: [states, 5],
+            digest: Weight([states, 5]),
         };
         let layer = must(image(header, entries, *options, totals));
         must(layer.image().map(<[u8]>::to_vec).ok_or("the layer is in a file"))

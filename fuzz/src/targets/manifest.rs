@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use strata_store::{
-    Checkpoint, CheckpointFile, Counters, EngineKind, Hex64, Hex128, HistoryPrefix, JobDir,
-    JobResult, JobSpec, Manifest, RealFs, RunState, check_name,
+    Checkpoint, CheckpointFile, Counters, EngineKind, Hex64, HistoryPrefix, JobDir, JobResult,
+    JobSpec, Manifest, RealFs, RunState, Weight, check_name,
 };
 use tempfile::TempDir;
 
@@ -44,7 +44,7 @@ fn seeds(folder: &TempDir) -> Vec<Vec<u8>> {
         positions: 77,
         regions: 7,
         generated: 300,
-        digest: Hex128([3, u64::MAX]),
+        digest: Weight([3, 4]),
         seal: Hex64(0x1234_5678_9abc_def0),
     };
     let new = Manifest { created: 1_700_000_000, ..Manifest::new(JOB, spec(EngineKind::Symbolic)) };
@@ -75,7 +75,7 @@ fn seeds(folder: &TempDir) -> Vec<Vec<u8>> {
         orbits: Some(333),
         generated: 3000,
         widest: 90,
-        digest: Hex128([5, 6]),
+        digest: Weight([5, 6]),
         disk_peak_bytes: 1 << 40,
         peak_rss_bytes: 1 << 30,
         seconds: 123.456_789_012_345_6,

@@ -34,7 +34,7 @@ macro_rules! types {
             Type { name: v1::JobSpec::NAME, check: |bytes| check_type(bytes, spec) },
             Type { name: v1::LayerFile::NAME, check: |bytes| check_type(bytes, file) },
             Type { name: v1::LayerReport::NAME, check: |bytes| check_type(bytes, report) },
-            Type { name: v1::LayerLine::NAME, check: |bytes| check_type(bytes, line) },
+            Type { name: v1::LayerRecord::NAME, check: |bytes| check_type(bytes, layer) },
             Type { name: v1::Candidate::NAME, check: |bytes| check_type(bytes, candidate) },
             Type { name: v1::Prepare::NAME, check: |bytes| check_type(bytes, prepare) },
             Type { name: v1::DenseNumbering::NAME, check: |bytes| check_type(bytes, numbering) },
@@ -114,17 +114,15 @@ fn file(message: v1::LayerFile) -> Checked {
 }
 
 fn report(message: v1::LayerReport) -> Checked {
-    let stats = convert::stats_from(&message).map_err(refused)?;
+    let part = convert::part_from(&message).map_err(refused)?;
     // The sum over the most workers.
-    let mut sum = stats;
-    (1..4096).for_each(|_| sum.add(&stats));
-    let sums = [sum.states, sum.positions, sum.generated].map(|sum| sum / 4096);
-    ensure(sums == [stats.states, stats.positions, stats.generated], sum)
+    let sums = [part.states, part.positions, part.generated, part.bytes];
+    ensure(sums.iter().all(|count| count.checked_mul(4096).is_some()), part)
 }
 
-fn line(message: v1::LayerLine) -> Checked {
-    let line = convert::line_from(message).map_err(refused)?;
-    ensure(convert::line_to(&line) == message, (message, line))
+fn layer(message: v1::LayerRecord) -> Checked {
+    let layer = convert::layer_from(message).map_err(refused)?;
+    ensure(convert::layer_to(&layer) == message, (message, layer))
 }
 
 fn candidate(message: v1::Candidate) -> Checked {
@@ -179,8 +177,8 @@ fn a_file() -> v1::LayerFile {
     }
 }
 
-fn a_line() -> v1::LayerLine {
-    v1::LayerLine {
+fn a_layer() -> v1::LayerRecord {
+    v1::LayerRecord {
         depth: 7,
         states: 70,
         positions: 140,
@@ -250,12 +248,7 @@ fn between_nodes() -> Vec<Filled> {
 /// Messages of a worker to the coordinator.
 fn answers() -> Vec<Filled> {
     let report = v1::LayerReport {
-        depth: 7,
-        states: 70,
-        regions: 9,
-        generated: 200,
-        digest: a_digest(),
-        bytes: 4000,
+        layer: Some(v1::LayerRecord { orbits: None, ..a_layer() }),
         kept: Some(a_file()),
         ..v1::LayerReport::default()
     };
@@ -300,7 +293,7 @@ fn of_clients() -> Vec<Filled> {
     let candidates =
         vec![v1::Candidate { shard: 1, region_high: 2, region_low: 3, local: 4, local_high: 5 }];
     vec![
-        one(a_line()),
+        one(a_layer()),
         one(spec.clone().unwrap_or_default()),
         one(v1::SubmitRequest {
             spec,
@@ -312,7 +305,7 @@ fn of_clients() -> Vec<Filled> {
         }),
         one(options.unwrap_or_default()),
         one(v1::LookUpRequest { layer, candidates, numbering: Some(NUMBERING) }),
-        one(v1::JobEvent { event: Some(v1::job_event::Event::Layer(a_line())) }),
+        one(v1::JobEvent { event: Some(v1::job_event::Event::Layer(a_layer())) }),
         one(v1::ListPart { jobs: vec![job.clone()] }),
         one(job),
     ]

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use strata::size::parse_size;
 use strata_net::{Token, printable, protocol};
-use strata_store::{EngineKind, Hex64, Hex128, check_name, read_input};
+use strata_store::{Digest, EngineKind, Hex64, check_name, read_input};
 use tempfile::TempDir;
 
 use super::support::{must, scratch};
@@ -106,7 +106,7 @@ fn figures(text: &str) -> Result<Outcome, Finding> {
             return Err(format!("{text:?} was read as {figure}"));
         }
     }
-    if let Ok(figure) = serde_json::from_value::<Hex128>(quoted) {
+    if let Ok(figure) = serde_json::from_value::<Digest>(quoted) {
         accepted = true;
         if figure.to_string() != text {
             return Err(format!("{text:?} was read as {figure}"));

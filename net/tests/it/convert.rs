@@ -8,9 +8,7 @@ use prost::Message;
 use strata_net::{convert, limits};
 use strata_proto::v1;
 use strata_space::{MODULI, Weight};
-use strata_store::{
-    CheckpointFile, EngineKind, EntryKey, Hex64, Hex128, HistoryLine, JobSpec, KeptFile,
-};
+use strata_store::{CheckpointFile, EngineKind, EntryKey, Hex64, JobSpec, KeptFile, LayerRecord};
 
 /// A message after encoding and decoding.
 fn round_trip<M: Message + Default>(message: &M) -> M {
@@ -49,7 +47,7 @@ fn record() -> impl Strategy<Value = CheckpointFile> {
     let rest = (any::<u32>(), 0..limits::WORKERS, word(128), digest(), any::<u64>());
     (counts, rest).prop_map(|(((states, regions), generated, bytes), rest)| {
         let (depth, worker, file, digest, seal) = rest;
-        let (digest, seal) = (Hex128(digest), Hex64(seal));
+        let (digest, seal) = (Weight(digest), Hex64(seal));
         CheckpointFile {
             depth,
             worker,
@@ -65,12 +63,12 @@ fn record() -> impl Strategy<Value = CheckpointFile> {
     })
 }
 
-fn line() -> impl Strategy<Value = HistoryLine> {
+fn layer() -> impl Strategy<Value = LayerRecord> {
     let counts = (sizes(limits::LAYER_COUNT / 3), 0..limits::LAYER_COUNT, 0..limits::LAYER_COUNT);
     (any::<u32>(), counts, digest(), 0.0..1e12f64).prop_map(
         |(depth, ((states, regions), generated, bytes), digest, seconds)| {
-            let digest = Hex128(digest);
-            HistoryLine {
+            let digest = Weight(digest);
+            LayerRecord {
                 depth,
                 states,
                 positions: 3 * states,
@@ -80,7 +78,7 @@ fn line() -> impl Strategy<Value = HistoryLine> {
                 bytes,
                 digest,
                 seconds,
-                kept: None,
+                kept: Vec::new(),
             }
         },
     )
@@ -123,9 +121,9 @@ proptest! {
     }
 
     #[test]
-    fn lines_survive_a_round_trip(line in line()) {
-        let message = round_trip(&convert::line_to(&line));
-        prop_assert_eq!(convert::line_from(message), Ok(line));
+    fn layers_survive_a_round_trip(layer in layer()) {
+        let message = round_trip(&convert::layer_to(&layer));
+        prop_assert_eq!(convert::layer_from(message), Ok(layer));
     }
 
     #[test]
@@ -159,11 +157,11 @@ proptest! {
         if let Ok(kept) = convert::kept_from(file) {
             prop_assert!(!kept.file.contains('/') && !kept.file.starts_with('.'));
         }
-        let line = v1::LayerLine {
+        let layer = v1::LayerRecord {
             depth, states, positions, orbits: Some(regions), generated, regions, bytes, digest, seconds,
         };
-        if let Ok(accepted) = convert::line_from(line) {
-            prop_assert_eq!(convert::line_to(&accepted), line);
+        if let Ok(accepted) = convert::layer_from(layer) {
+            prop_assert_eq!(convert::layer_to(&accepted), layer);
         }
         let spec = v1::JobSpec { space: name, parameters, shards, engine: "symbolic".into() };
         if let Ok(accepted) = convert::spec_from(Some(spec.clone())) {
@@ -177,7 +175,7 @@ proptest! {
     fn arbitrary_bytes_do_not_panic(bytes in vec(any::<u8>(), 0..200)) {
         let _ = v1::LayerFile::decode(&bytes[..]).map(convert::file_from);
         let _ = v1::LayerFile::decode(&bytes[..]).map(convert::kept_from);
-        let _ = v1::LayerLine::decode(&bytes[..]).map(convert::line_from);
+        let _ = v1::LayerRecord::decode(&bytes[..]).map(convert::layer_from);
         let _ = v1::JobSpec::decode(&bytes[..]).map(|spec| convert::spec_from(Some(spec)));
     }
 
@@ -293,23 +291,38 @@ fn impossible_specifications_are_refused_by_field() {
 }
 
 #[test]
-fn impossible_lines_and_owners_are_refused_by_field() {
+fn impossible_layers_and_owners_are_refused_by_field() {
     let params = BTreeMap::from([("disks".to_owned(), "3".to_owned())]);
     let spec = JobSpec { space: "hanoi".into(), params, shards: 3, engine: EngineKind::Explicit };
     assert_eq!(convert::spec_to(&spec).parameters["disks"], "3");
-    let line = v1::LayerLine {
+    let line = v1::LayerRecord {
         states: 1,
         regions: 1,
         digest: Some(v1::Digest::default()),
-        ..v1::LayerLine::default()
+        ..v1::LayerRecord::default()
     };
-    assert!(convert::line_from(line).is_ok());
+    assert!(convert::layer_from(line).is_ok());
     for seconds in [-1.0, f64::NAN, f64::INFINITY] {
-        let line = v1::LayerLine { seconds, ..line };
-        assert_eq!(convert::line_from(line).unwrap_err().field, "seconds");
+        let line = v1::LayerRecord { seconds, ..line };
+        assert_eq!(convert::layer_from(line).unwrap_err().field, "seconds");
     }
-    let line = v1::LayerLine { bytes: limits::LAYER_COUNT, ..line };
-    assert_eq!(convert::line_from(line).unwrap_err().field, "bytes");
+    let line = v1::LayerRecord { bytes: limits::LAYER_COUNT, ..line };
+    assert_eq!(convert::layer_from(line).unwrap_err().field, "bytes");
+    let line = v1::LayerRecord { bytes: 0, orbits: Some(2), ..line };
+    assert_eq!(convert::layer_from(line).unwrap_err().field, "orbits");
+
+    let report = |layer| v1::LayerReport { layer, ..v1::LayerReport::default() };
+    let layer = v1::LayerRecord { orbits: None, ..line };
+    assert!(convert::part_from(&report(Some(layer))).is_ok());
+    assert_eq!(convert::part_from(&report(None)).unwrap_err().field, "layer");
+    // A layer may be larger than a part of it.
+    let large = v1::LayerRecord { generated: limits::PART_COUNT, ..layer };
+    assert!(convert::layer_from(large).is_ok());
+    assert_eq!(convert::part_from(&report(Some(large))).unwrap_err().field, "generated");
+    let fixed = v1::LayerReport { fixed: 1, ..report(Some(layer)) };
+    assert_eq!(convert::part_from(&fixed).unwrap_err().field, "fixed");
+    let spilled = v1::LayerReport { spilled_bytes: limits::PART_COUNT, ..report(Some(layer)) };
+    assert_eq!(convert::part_from(&spilled).unwrap_err().field, "spilled_bytes");
 
     for (owners, shards) in [(vec![], 0), (vec![0], 2), (vec![0, 1], 1), (vec![limits::WORKERS], 1)]
     {

@@ -2,6 +2,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use proptest::prelude::*;
+use strata_space::Weight;
 
 use super::*;
 use crate::error::{Result, StoreError};
@@ -23,7 +24,7 @@ fn totals(words: &[u64], rows: usize) -> LayerTotals {
     let states = words.iter().map(|word| u64::from(word.count_ones())).sum();
     let has_states = |block: &&[u64]| block.iter().any(|word| *word != 0);
     let regions = words.chunks(rows).filter(has_states).count() as u64;
-    LayerTotals { regions, states, positions: states, generated: 7, digest: [1, 2] }
+    LayerTotals { regions, states, positions: states, generated: 7, digest: Weight([1, 2]) }
 }
 
 /// A layer in memory with these words from block 0 on, pushed in ranges of `step` blocks.

@@ -1,8 +1,9 @@
 //! Checkpoints: the files and sums from which a search can be resumed.
 
 use serde::{Deserialize, Serialize};
+use strata_space::Digest;
 
-use crate::hex::{Hex64, Hex128};
+use crate::hex::Hex64;
 use crate::job::layer_names::OLDER_PREFIX;
 use crate::layer::file::{ExpectedFile, Layer};
 use crate::layer::format::{FileKind, LayerTotals};
@@ -30,7 +31,7 @@ pub struct CheckpointFile {
     /// Number of legal moves of the states.
     pub generated: u64,
     /// Digest of its states.
-    pub digest: Hex128,
+    pub digest: Digest,
     /// Seal of the file.
     pub seal: Hex64,
 }
@@ -50,7 +51,7 @@ impl CheckpointFile {
             positions: totals.positions,
             regions: totals.regions,
             generated: totals.generated,
-            digest: Hex128(totals.digest),
+            digest: totals.digest,
             seal: Hex64(layer.seal()),
         })
     }
@@ -82,7 +83,7 @@ impl CheckpointFile {
             states: self.states,
             positions: self.positions,
             generated: self.generated,
-            digest: self.digest.0,
+            digest: self.digest,
         }
     }
 

@@ -8,8 +8,9 @@ use crate::error::{Result, StoreError};
 use crate::fs::durable::{create_dir_durably, remove_files, remove_if_present, temp_beside};
 use crate::fs::file_system::Fs;
 use crate::job::checkpoint::HistoryPrefix;
-use crate::job::history::{History, HistoryLine, HistoryView, read_history};
+use crate::job::history::{History, HistoryView, read_history};
 use crate::job::layer_names::layer_file;
+use crate::job::layer_record::LayerRecord;
 use crate::job::manifest::{MANIFEST_FILE, Manifest};
 use crate::job::spec::JobSpec;
 use crate::name::check_name;
@@ -159,7 +160,7 @@ impl JobDir {
     ///
     /// # Errors
     /// `NotFound`, `Corrupt` or `Io`.
-    pub fn resume_history(&self, record: &HistoryPrefix) -> Result<(History, Vec<HistoryLine>)> {
+    pub fn resume_history(&self, record: &HistoryPrefix) -> Result<(History, Vec<LayerRecord>)> {
         History::resume(&*self.fs, &self.path_of(HISTORY_FILE), record)
     }
 
@@ -205,9 +206,9 @@ impl JobDir {
     ///
     /// # Errors
     /// `NotFound` if there is no folder, or `Io`.
-    pub fn remove_leftovers(&self, manifest: &Manifest, history: &[HistoryLine]) -> Result<usize> {
+    pub fn remove_leftovers(&self, manifest: &Manifest, history: &[LayerRecord]) -> Result<usize> {
         let mut named: HashSet<&str> = manifest.files();
-        let kept = history.iter().flat_map(|line| line.kept.iter().flatten());
+        let kept = history.iter().flat_map(|line| &line.kept);
         named.extend(kept.map(|kept| kept.file.as_str()));
         self.remove_others(|name| named.contains(name))
     }

@@ -6,93 +6,18 @@
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
 use crate::error::{Result, StoreError};
 use crate::fs::file_system::{Fs, FsFile};
-use crate::hex::{Hex64, Hex128};
+use crate::hex::Hex64;
 use crate::job::checkpoint::HistoryPrefix;
-use crate::layer::file::{ExpectedFile, Layer};
-use crate::layer::format::{FileKind, LayerTotals};
+use crate::job::layer_record::LayerRecord;
 use crate::name::check_name;
 
 /// Longest time that lines stay in the buffer while layers are added.
 const FLUSH_EVERY: Duration = Duration::from_millis(200);
 const FLUSH_BYTES: usize = 64 << 10;
-
-/// A layer file that is kept for tracing paths.
-#[derive(Clone, Debug, Eq, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct KeptFile {
-    /// The worker that keeps the file.
-    pub worker: u32,
-    /// Name of the file in the job's folder.
-    pub file: String,
-    /// Length of the file, in bytes.
-    pub bytes: u64,
-    /// Seal of the file.
-    pub seal: Hex64,
-}
-
-impl KeptFile {
-    /// Describes a layer file of a worker; `None` if the layer is only in memory.
-    #[must_use]
-    pub fn of(layer: &Layer, worker: u32) -> Option<Self> {
-        let file = layer.path()?.file_name()?.to_str()?.to_owned();
-        Some(Self { worker, file, bytes: layer.file_bytes(), seal: Hex64(layer.seal()) })
-    }
-
-    /// The expectation with which [`Layer::open`] checks the file.
-    #[must_use]
-    pub fn expect<'a>(&self, job: &'a str, depth: u32) -> ExpectedFile<'a> {
-        ExpectedFile { job, kind: FileKind::Layer, depth, bytes: self.bytes, seal: self.seal.0 }
-    }
-}
-
-/// A line of the history: one layer.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct HistoryLine {
-    /// Distance from the start.
-    pub depth: u32,
-    /// States in the layer.
-    pub states: u64,
-    /// Positions that they stand for; 0 if they are not counted. Journals of earlier versions have
-    /// none.
-    #[serde(default)]
-    pub positions: u64,
-    /// Orbits of symmetries that the dense engine has counted among the positions; None if it has not.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub orbits: Option<u64>,
-    /// Number of legal moves of the states.
-    pub generated: u64,
-    /// Regions in it.
-    pub regions: u64,
-    /// Bytes of its files, in total.
-    pub bytes: u64,
-    /// Digest of its states.
-    pub digest: Hex128,
-    /// Search time until the layer was complete, in seconds.
-    pub seconds: f64,
-    /// Its files, if they are kept.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub kept: Option<Vec<KeptFile>>,
-}
-
-impl HistoryLine {
-    /// The totals of the layer.
-    #[must_use]
-    pub fn totals(&self) -> LayerTotals {
-        LayerTotals {
-            regions: self.regions,
-            states: self.states,
-            positions: self.positions,
-            generated: self.generated,
-            digest: self.digest.0,
-        }
-    }
-}
 
 /// Writer of a history.
 pub struct History {
@@ -140,7 +65,7 @@ impl History {
         fs: &dyn Fs,
         path: &Path,
         record: &HistoryPrefix,
-    ) -> Result<(Self, Vec<HistoryLine>)> {
+    ) -> Result<(Self, Vec<LayerRecord>)> {
         let bytes = fs.read(path).map_err(StoreError::io("read", path))?;
         let prefix = check_prefix(path, &bytes, record)?;
         let lines = parse_lines(path, prefix)?;
@@ -165,7 +90,7 @@ impl History {
     ///
     /// # Errors
     /// `Io`.
-    pub fn append(&mut self, line: &HistoryLine) -> Result<()> {
+    pub fn append(&mut self, line: &LayerRecord) -> Result<()> {
         let start = self.buffer.len();
         serde_json::to_writer(&mut self.buffer, line)
             .map_err(|error| StoreError::io("write", &self.path)(error.into()))?;
@@ -210,7 +135,7 @@ impl History {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct HistoryView {
     /// All complete lines.
-    pub lines: Vec<HistoryLine>,
+    pub lines: Vec<LayerRecord>,
     /// Number of lines at the end that follow the checkpoint. A crash removes them.
     pub after_checkpoint: usize,
 }
@@ -268,16 +193,16 @@ fn check_prefix<'a>(path: &Path, bytes: &'a [u8], record: &HistoryPrefix) -> Res
 }
 
 /// The first name of a line's files that leads out of the folder.
-fn strange_name(line: &HistoryLine) -> Option<&str> {
-    let mut names = line.kept.iter().flatten().map(|kept| kept.file.as_str());
+fn strange_name(line: &LayerRecord) -> Option<&str> {
+    let mut names = line.kept.iter().map(|kept| kept.file.as_str());
     names.find(|name| check_name("file name", name).is_err())
 }
 
-fn parse_lines(path: &Path, prefix: &[u8]) -> Result<Vec<HistoryLine>> {
+fn parse_lines(path: &Path, prefix: &[u8]) -> Result<Vec<LayerRecord>> {
     let mut at = 0;
     let mut lines = Vec::new();
     for text in prefix.split_inclusive(|&b| b == b'\n') {
-        let line: HistoryLine = serde_json::from_slice(text).map_err(|error| {
+        let line: LayerRecord = serde_json::from_slice(text).map_err(|error| {
             let offset = at + error.column().saturating_sub(1) as u64;
             StoreError::corrupt(path, offset, "a line of a layer", error)
         })?;

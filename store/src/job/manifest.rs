@@ -6,12 +6,13 @@ use std::collections::HashSet;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
+use strata_space::Digest;
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::error::{Result, StoreError};
 use crate::fs::durable::write_durably;
 use crate::fs::file_system::Fs;
-use crate::hex::{Hex64, Hex128};
+use crate::hex::Hex64;
 use crate::job::checkpoint::Checkpoint;
 use crate::job::spec::JobSpec;
 use crate::name::check_name;
@@ -61,7 +62,7 @@ pub struct JobResult {
     /// States of the widest layer.
     pub widest: u64,
     /// Digest of all layers.
-    pub digest: Hex128,
+    pub digest: Digest,
     /// Peak of the bytes on disk.
     pub disk_peak_bytes: u64,
     /// Peak of the resident memory, in bytes.

@@ -109,6 +109,14 @@ pub struct JobSpec {
 }
 
 impl JobSpec {
+    /// Whether each state is an orbit of the symmetries that the search uses. The dense engine counts
+    /// orbits instead.
+    #[must_use]
+    pub fn states_are_orbits(&self) -> bool {
+        let is_on = self.params.get("symmetry").is_some_and(|value| value == "on");
+        is_on && !self.engine.is_dense()
+    }
+
     /// The fields that differ, each as (name, value here, value in `other`). A missing parameter
     /// counts as empty.
     #[must_use]

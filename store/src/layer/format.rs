@@ -5,6 +5,7 @@
 
 use std::path::Path;
 
+use strata_space::{Digest, Weight};
 use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
 use crate::error::{Result, StoreError};
@@ -108,7 +109,7 @@ pub struct LayerTotals {
     /// Number of legal moves of the states; zero in a run.
     pub generated: u64,
     /// Order-independent digest of the states; zero in a run.
-    pub digest: [u64; 2],
+    pub digest: Digest,
 }
 
 /// Header, index and totals of a sealed file.
@@ -186,8 +187,8 @@ pub(crate) fn tail_bytes(
         totals.states,
         totals.positions,
         totals.generated,
-        totals.digest[0],
-        totals.digest[1],
+        totals.digest.0[0],
+        totals.digest.0[1],
     ];
     for word in words {
         out.extend_from_slice(&word.to_le_bytes());
@@ -333,7 +334,7 @@ pub(crate) fn read_layout(file: &Path, source: &Source) -> Result<Layout> {
         states: fields.u64(),
         positions: fields.u64(),
         generated: fields.u64(),
-        digest: [fields.u64(), fields.u64()],
+        digest: Weight([fields.u64(), fields.u64()]),
     };
     let bytes = source.read(start as u64, index, &mut buffer)?;
     let found = xxh3_64(bytes);

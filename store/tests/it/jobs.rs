@@ -5,8 +5,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use strata_store::{
-    Checkpoint, CheckpointFile, Counters, DataDir, EngineKind, FaultyFs, Fs, Hex64, Hex128,
-    HistoryLine, HistoryPrefix, JobDir, JobSpec, KeptFile, Manifest, RealFs, RunState, StoreError,
+    Checkpoint, CheckpointFile, Counters, DataDir, EngineKind, FaultyFs, Fs, Hex64, HistoryPrefix,
+    JobDir, JobSpec, KeptFile, LayerRecord, Manifest, RealFs, RunState, StoreError, Weight,
 };
 use strata_store::{check_name, is_temporary};
 
@@ -33,7 +33,7 @@ fn record(file: &str) -> CheckpointFile {
         positions: 77,
         regions: 5,
         generated: 99,
-        digest: Hex128([1, u64::MAX]),
+        digest: Weight([1, 9]),
         seal: Hex64(0xabc),
     }
 }
@@ -42,8 +42,8 @@ fn checkpoint(file: &str, history: HistoryPrefix) -> Checkpoint {
     Checkpoint { depth: 3, layers: vec![record(file)], history, counters: Counters::default() }
 }
 
-fn line(depth: u32) -> HistoryLine {
-    HistoryLine {
+fn line(depth: u32) -> LayerRecord {
+    LayerRecord {
         depth,
         states: 10 * u64::from(depth),
         positions: 10 * u64::from(depth),
@@ -51,11 +51,13 @@ fn line(depth: u32) -> HistoryLine {
         generated: 20,
         regions: 1,
         bytes: 300,
-        digest: Hex128([u64::from(depth), 2]),
+        digest: Weight([u64::from(depth), 2]),
         seconds: f64::from(depth) / 7.0,
-        kept: (depth == 2).then(|| {
+        kept: if depth == 2 {
             vec![KeptFile { worker: 1, file: "kept".to_owned(), bytes: 5, seal: Hex64(6) }]
-        }),
+        } else {
+            Vec::new()
+        },
     }
 }
 
@@ -139,7 +141,7 @@ fn names_stay_in_the_folder() {
     assert!(matches!(job.write_manifest(&manifest), Err(StoreError::Corrupt { .. })));
     let mut history = job.create_history().unwrap();
     let mut escaping = line(2);
-    escaping.kept.as_mut().unwrap()[0].file = "../x".to_owned();
+    escaping.kept[0].file = "../x".to_owned();
     history.append(&escaping).unwrap();
     let record = history.checkpoint().unwrap();
     assert!(matches!(job.resume_history(&record), Err(StoreError::Corrupt { .. })));

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use proptest::prelude::*;
+use strata_space::Weight;
 use strata_store::{
     BlockEncoder, CheckpointFile, EncodeOptions, EntryKey, ExpectedFile, FaultyFs, FileKind, Fs,
     KeptFile, KeyRange, Layer, LayerCursor, LayerHeader, LayerTotals, LayerWriter, RealFs,
@@ -22,7 +23,7 @@ fn totals(entries: &Entries) -> LayerTotals {
         states: entries.iter().map(|(_, locals)| locals.len() as u64).sum(),
         positions: entries.iter().map(|(_, locals)| locals.len() as u64).sum(),
         generated: 12345,
-        digest: [7, 8],
+        digest: Weight([7, 8]),
     }
 }
 

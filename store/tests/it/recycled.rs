@@ -5,6 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use proptest::prelude::*;
+use strata_space::Weight;
 use strata_store::{
     BlockEncoder, EncodeOptions, EntryKey, ExpectedFile, FaultyFs, FileKind, Fs, KeyRange, Layer,
     LayerCursor, LayerHeader, LayerTotals, LayerWriter, RealFs, RecycledFile, StoreError,
@@ -40,7 +41,7 @@ fn write(writer: LayerWriter, entries: &[(EntryKey, Vec<u32>)]) -> Result<Layer,
     let regions = entries.len() as u64;
     writer.seal(
         vec![part],
-        LayerTotals { regions, states, positions: states, generated: 0, digest: [0, 0] },
+        LayerTotals { regions, states, positions: states, generated: 0, digest: Weight([0, 0]) },
     )
 }
 

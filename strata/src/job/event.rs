@@ -1,7 +1,6 @@
 //! Typed events of a run: the single source of progress, JSON lines and logs.
 
-use strata_space::{Digest, Parameters};
-use strata_store::{EngineKind, HistoryLine, JobSpec};
+use strata_store::LayerRecord;
 
 /// Something that happened in a run.
 #[derive(Clone, Debug, PartialEq)]
@@ -28,75 +27,31 @@ pub enum Event {
 }
 
 /// A complete layer.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct LayerEvent {
-    /// Distance from the start.
-    pub depth: u32,
-    /// States.
-    pub states: u64,
-    /// Positions that they stand for: as many without symmetry, and 0 if the space does not count
-    /// them.
-    pub positions: u64,
-    /// Orbits of symmetries among its positions; None if they are unknown, or symmetry is not used.
-    pub orbits: Option<u64>,
-    /// Legal moves of its states.
-    pub generated: u64,
-    /// Regions with a state.
-    pub regions: u64,
-    /// Bytes of its files.
-    pub bytes: u64,
-    /// Sum of the weights of its positions: independent of order, threads and workers.
-    pub digest: Digest,
+    /// Its figures.
+    pub layer: LayerRecord,
     /// Time it took, in seconds.
-    pub seconds: f64,
+    pub took: f64,
     /// States of all layers up to this one.
     pub total_states: u64,
     /// Whether an earlier run made it.
     pub replayed: bool,
 }
 
-impl LayerEvent {
-    pub(crate) fn new(
-        spec: &JobSpec,
-        line: &HistoryLine,
-        (seconds, total_states): (f64, u64),
-        replayed: bool,
-    ) -> Self {
-        LayerEvent {
-            depth: line.depth,
-            states: line.states,
-            positions: line.positions,
-            orbits: orbits((spec.engine, &spec.params), line.states, line.orbits),
-            generated: line.generated,
-            regions: line.regions,
-            bytes: line.bytes,
-            digest: strata_space::Weight(line.digest.0),
-            seconds,
-            total_states,
-            replayed,
-        }
+/// Makes events of layers that come in order.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct LayerEvents {
+    /// Search time and states up to the last layer.
+    end: f64,
+    total_states: u64,
+}
+
+impl LayerEvents {
+    /// The event of the next layer.
+    pub fn next(&mut self, layer: LayerRecord, replayed: bool) -> LayerEvent {
+        let took = (layer.seconds - std::mem::replace(&mut self.end, layer.seconds)).max(0.0);
+        self.total_states = self.total_states.saturating_add(layer.states);
+        LayerEvent { layer, took, total_states: self.total_states, replayed }
     }
-}
-
-/// Orbits of symmetries among a job's positions, from its states and from what was counted. With
-/// `symmetry` on, states of other engines than the dense one are orbits. None if they are unknown, or
-/// symmetry is not used.
-#[must_use]
-pub fn orbits(
-    (engine, parameters): (EngineKind, &Parameters),
-    states: u64,
-    counted: Option<u64>,
-) -> Option<u64> {
-    let is_on = parameters.get("symmetry").is_some_and(|value| value == "on");
-    if is_on && !engine.is_dense() { Some(states) } else { counted }
-}
-
-/// The layers of a history as events of earlier runs.
-pub(crate) fn replayed(spec: &JobSpec, lines: &[HistoryLine]) -> impl Iterator<Item = Event> {
-    let (mut total, mut end) = (0, 0.0);
-    lines.iter().map(move |line| {
-        total += line.states;
-        let seconds = line.seconds - std::mem::replace(&mut end, line.seconds);
-        Event::Layer(LayerEvent::new(spec, line, (seconds, total), true))
-    })
 }

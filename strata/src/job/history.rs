@@ -4,24 +4,23 @@ use std::path::PathBuf;
 
 use strata_space::{LayerStats, MODULI};
 use strata_store::{
-    Checkpoint, CheckpointFile, Counters, Hex128, HistoryLine, JobDir, Manifest, RunState,
-    StoreError,
+    Checkpoint, CheckpointFile, Counters, JobDir, LayerRecord, Manifest, RunState, StoreError,
 };
 
-use crate::plan::sums::{LayerSummary, Totals, stats_of};
+use crate::plan::sums::{Totals, stats_of, totals_of};
 
 /// The layers up to a checkpoint, which records their checksum.
 #[derive(Clone, Debug, Default)]
 pub struct JobHistory {
     /// The layers in order, from depth 0.
-    pub(crate) lines: Vec<HistoryLine>,
+    pub(crate) lines: Vec<LayerRecord>,
     /// Their sums.
     pub(crate) totals: Totals,
 }
 
 impl JobHistory {
     /// The layers in order, from depth 0.
-    pub fn lines(&self) -> &[HistoryLine] {
+    pub fn lines(&self) -> &[LayerRecord] {
         &self.lines
     }
 
@@ -102,12 +101,10 @@ pub fn read_history(folder: &JobDir, manifest: &Manifest) -> Result<JobHistory, 
         check(&at, "layers", &depth, &result.layers)?;
         check(&at, "states", &states, &result.states)?;
         check(&at, "positions", &positions, &result.positions)?;
-        if result.orbits.is_some() {
-            check(&at, "orbits", &orbits, &result.orbits)?;
-        }
+        check(&at, "orbits", &orbits, &result.orbits)?;
         check(&at, "generated", &generated, &result.generated)?;
         check(&at, "widest", &widest, &result.widest)?;
-        check(&at, "digest", &Hex128(digest.0), &result.digest)?;
+        check(&at, "digest", &digest, &result.digest)?;
     }
     records(folder, manifest, checkpoint, &history)?;
     Ok(history)
@@ -117,7 +114,7 @@ pub fn read_history(folder: &JobDir, manifest: &Manifest) -> Result<JobHistory, 
 fn sum_up(
     folder: &JobDir,
     checkpoint: &Checkpoint,
-    lines: Vec<HistoryLine>,
+    lines: Vec<LayerRecord>,
 ) -> Result<JobHistory, StoreError> {
     let at = || folder.path().join("history.jsonl");
     let (mut sum, mut bytes) = (LayerStats::default(), 0_u64);
@@ -129,7 +126,8 @@ fn sum_up(
         bytes = fits.unwrap_or_default();
     }
     let Counters { disk_peak_bytes, spilled_bytes, .. } = checkpoint.counters;
-    let totals = Totals::of_lines(&lines, disk_peak_bytes, spilled_bytes);
+    let of_lines = Totals::of_lines(&lines);
+    let totals = Totals { disk_peak: disk_peak_bytes, spilled: spilled_bytes, ..of_lines };
     // The empty layer that ends a search of a whole space has no line.
     let mut last = layers_of(checkpoint).filter(|record| record.depth == checkpoint.depth);
     let ended = last.all(|record| record.states == 0);
@@ -162,14 +160,12 @@ fn records(
         let found: Vec<u32> = of_layer.iter().map(|record| record.worker).collect();
         check(&at, "workers with a file", &workers.unwrap_or(0), &(found.len() as u64))?;
         check(&at, "files of workers", &(0..).take(found.len()).collect(), &found)?;
-        let mut sum = LayerSummary { depth, ..LayerSummary::default() };
+        let mut sum = LayerStats::default();
         for record in of_layer {
-            add(&at, &mut sum.stats, &stats_of(&record.totals()))?;
+            add(&at, &mut sum, &stats_of(&record.totals()))?;
         }
         let Some(line) = history.lines.get(depth as usize) else { continue };
-        let of_line = LayerSummary::of_line(line);
-        let expected = LayerSummary { bytes: 0, kept: Vec::new(), orbits: None, ..of_line };
-        check(&at, "the history's layer", &expected, &sum)?;
+        check(&at, "the history's layer", &line.totals(), &totals_of(&sum))?;
     }
     if checkpoint.layers.iter().any(CheckpointFile::is_older) {
         let lines = history.lines.iter().take(first as usize);
@@ -186,7 +182,9 @@ fn records(
 mod tests {
     use std::sync::Arc;
 
-    use strata_store::{CheckpointFile, EngineKind, HistoryPrefix, JobSpec, RealFs};
+    use strata_store::{
+        CheckpointFile, Digest, EngineKind, HistoryPrefix, JobSpec, RealFs, Weight,
+    };
 
     use super::*;
 
@@ -200,7 +198,7 @@ mod tests {
             positions: states,
             regions: 1,
             generated: 0,
-            digest: Hex128::default(),
+            digest: Digest::default(),
             seal: Default::default(),
         }
     }
@@ -218,17 +216,14 @@ mod tests {
             JobDir::create(Arc::new(RealFs), data.path(), "job", spec).unwrap();
         let mut history = job.create_history().unwrap();
         for (depth, (states, bytes, digest)) in (0..).zip(lines) {
-            let line = HistoryLine {
+            let line = LayerRecord {
                 depth,
                 states: *states,
                 positions: *states,
-                orbits: None,
-                generated: 0,
                 regions: 1,
                 bytes: *bytes,
-                digest: Hex128(*digest),
-                seconds: 0.0,
-                kept: None,
+                digest: Weight(*digest),
+                ..LayerRecord::default()
             };
             history.append(&line).unwrap();
         }

@@ -7,8 +7,8 @@ use strata_explicit::{Engine, Layers};
 use strata_space::dense::DenseSpace;
 use strata_space::{RegionKey, State};
 use strata_store::{
-    CheckpointFile, EngineKind, FileKind, HistoryLine, JobDir, JobSpec, KeptFile, KeyRange, Layer,
-    LayerCursor, Manifest, StoreError,
+    CheckpointFile, EngineKind, FileKind, JobDir, JobSpec, KeptFile, KeyRange, Layer, LayerCursor,
+    LayerRecord, Manifest, StoreError,
 };
 use strata_symbolic::AnySearch;
 
@@ -28,7 +28,7 @@ pub(crate) struct JobLayers<'a> {
     /// Depth of the last layer.
     depth: u32,
     records: Vec<CheckpointFile>,
-    lines: Vec<HistoryLine>,
+    lines: Vec<LayerRecord>,
 }
 
 impl<'a> JobLayers<'a> {
@@ -59,7 +59,7 @@ impl<'a> JobLayers<'a> {
 
     /// Whether the job holds every layer.
     pub(crate) fn is_complete(&self) -> bool {
-        (0..self.depth.saturating_sub(1)).all(|depth| self.kept(depth).is_some())
+        (0..self.depth.saturating_sub(1)).all(|depth| !self.kept(depth).is_empty())
     }
 
     /// Opens the files of a layer.
@@ -72,17 +72,16 @@ impl<'a> JobLayers<'a> {
             let records = self.records.iter().filter(|record| record.depth == depth);
             return records.map(|record| open_record(folder, engine, record)).collect();
         }
-        let kept = self.kept(depth).unwrap_or_default().iter();
-        kept.map(|kept| open_kept(folder, engine, depth, kept)).collect()
+        self.kept(depth).iter().map(|kept| open_kept(folder, engine, depth, kept)).collect()
     }
 
-    fn kept(&self, depth: u32) -> Option<&[KeptFile]> {
-        self.lines.get(depth as usize)?.kept.as_deref()
+    fn kept(&self, depth: u32) -> &[KeptFile] {
+        self.lines.get(depth as usize).map_or(&[], |line| &line.kept)
     }
 
     /// Bytes of all of them.
     pub(crate) fn bytes(&self) -> u64 {
-        let kept = self.lines.iter().flat_map(|line| line.kept.iter().flatten());
+        let kept = self.lines.iter().flat_map(|line| &line.kept);
         let records = self.records.iter().map(|record| record.bytes).sum::<u64>();
         kept.map(|file| file.bytes).sum::<u64>() + records
     }
@@ -168,13 +167,14 @@ fn open_files(folder: &JobDir, manifest: Manifest, space: Space, depth: u32) -> 
         if !held.is_empty() {
             return Ok(Ok(held));
         }
-        let kept = history.lines.get(depth as usize).and_then(|line| line.kept.as_ref());
-        let open = |kept: &Vec<KeptFile>| {
-            kept.iter()
+        let line = history.lines.get(depth as usize).filter(|line| !line.kept.is_empty());
+        let open = |line: &LayerRecord| {
+            line.kept
+                .iter()
                 .map(|kept| open_kept(folder, manifest.spec.engine, depth, kept))
                 .collect::<std::result::Result<Vec<_>, _>>()
         };
-        Ok(kept.map(open).transpose()?.ok_or(last))
+        Ok(line.map(open).transpose()?.ok_or(last))
     })?;
     let layers = match layers {
         Ok(layers) => layers,

@@ -6,12 +6,12 @@ use std::time::{Duration, Instant};
 
 use strata_space::Finish;
 use strata_store::{
-    Checkpoint, CheckpointFile, Counters, EncodeOptions, History, JobDir, JobResult, LocalWidth,
-    Manifest, RunState, StoreError,
+    Checkpoint, CheckpointFile, Counters, EncodeOptions, History, JobDir, JobResult, LayerRecord,
+    LocalWidth, Manifest, RunState, StoreError,
 };
 
 use super::cancel::CancelToken;
-use super::event::{Event, LayerEvent, replayed};
+use super::event::{Event, LayerEvents};
 use super::folder::{Job, remove_parts};
 use super::history::JobHistory;
 use super::request::Request;
@@ -30,7 +30,7 @@ use crate::plan::machine::{
     Outcome, Plan, PlanOptions, Publication, ResumePoint, Start, StopReason,
 };
 use crate::plan::refusal::Refusal;
-use crate::plan::sums::{LayerSummary, Totals};
+use crate::plan::sums::Totals;
 
 /// How a run ended.
 #[derive(Clone, Debug)]
@@ -97,7 +97,7 @@ pub fn run(request: &Request, job: Job, space: Space, control: RunControl<'_>) -
         manifest.run = Some(request.options().settings());
         folder.write_manifest(&manifest)?;
     }
-    replayed(&manifest.spec, &ledger.lines).for_each(|event| on_event(&event));
+    let layers = replay(&ledger, on_event);
     let options = request.options();
     let (start, restore) = starting_point(&manifest, &ledger, options.workers);
     let (rule, pool) = match pool(request, &folder, space, restore) {
@@ -110,21 +110,29 @@ pub fn run(request: &Request, job: Job, space: Space, control: RunControl<'_>) -
         pool => pool?,
     };
     let plan_options = PlanOptions {
-        workers: options.workers,
         rule,
         max_layers: options.max_layers,
         disk_limit: options.disk_limit,
         engine: request.spec().engine,
         is_directed: request.is_directed,
         is_folded: request.is_folded,
+        states_are_orbits: request.spec().states_are_orbits(),
     };
     let before = manifest.seconds;
-    let records =
-        Records { on_event, cancel, folder, manifest, history, started, before, layer_end: before };
+    let records = Records { on_event, cancel, folder, manifest, history, started, before, layers };
     let plan = Plan::new(plan_options, start);
     let mut driver = Driver::new(plan, pool, records, options.checkpoint_interval);
     let outcome = driver.run();
     ended(&driver, outcome, started)
+}
+
+/// Emits the layers of earlier runs again.
+fn replay(history: &JobHistory, on_event: &mut dyn FnMut(&Event)) -> LayerEvents {
+    let mut layers = LayerEvents::default();
+    for line in &history.lines {
+        on_event(&Event::Layer(layers.next(line.clone(), true)));
+    }
+    layers
 }
 
 /// The result of a job that an earlier run finished.
@@ -138,7 +146,7 @@ fn finished_before(
     // leftovers. A search for its path may have been killed, too.
     folder.remove_leftovers(&manifest, &history.lines)?;
     remove_parts(folder)?;
-    replayed(&manifest.spec, &history.lines).for_each(|event| on_event(&event));
+    replay(history, on_event);
     let result = manifest.result.ok_or_else(|| StoreError::Inconsistent {
         file: folder.path().join("manifest.json"),
         what: format!("job {} is done without a result", folder.job()),
@@ -260,8 +268,7 @@ struct Records<'a> {
     started: Instant,
     /// Seconds of earlier runs.
     before: f64,
-    /// Seconds when the last layer was complete.
-    layer_end: f64,
+    layers: LayerEvents,
 }
 
 impl Records<'_> {
@@ -273,21 +280,14 @@ impl Records<'_> {
 impl CheckpointSink for Records<'_> {
     type Error = WorkerError;
 
-    fn stop(&mut self, _: &LayerSummary) -> Option<StopReason> {
+    fn stop(&mut self, _: &LayerRecord) -> Option<StopReason> {
         self.cancel.is_cancelled().then_some(StopReason::Interrupted)
     }
 
-    fn commit(
-        &mut self,
-        layer: LayerSummary,
-        totals: &Totals,
-    ) -> std::result::Result<(), WorkerError> {
-        let seconds = self.seconds();
-        let took = seconds - std::mem::replace(&mut self.layer_end, seconds);
-        let line = layer.into_line(seconds);
-        self.history.append(&line)?;
-        let event = LayerEvent::new(&self.manifest.spec, &line, (took, totals.states), false);
-        (self.on_event)(&Event::Layer(event));
+    fn commit(&mut self, layer: LayerRecord, _: &Totals) -> std::result::Result<(), WorkerError> {
+        let layer = LayerRecord { seconds: self.seconds(), ..layer };
+        self.history.append(&layer)?;
+        (self.on_event)(&Event::Layer(self.layers.next(layer, false)));
         Ok(())
     }
 
@@ -338,14 +338,14 @@ fn starting_point(
     let (Some(checkpoint), [before @ .., last]) = (&manifest.checkpoint, &*history.lines) else {
         return (Start::Seeds, Arc::new([]));
     };
-    let kept = || history.lines.iter().flat_map(|line| line.kept.iter().flatten());
+    let kept = || history.lines.iter().flat_map(|line| &line.kept);
     // The workers report the bytes of the last two layers.
     let searched = manifest.files();
     let elsewhere = kept().filter(|kept| !searched.contains(&*kept.file));
     let start = Start::Checkpoint(Box::new(ResumePoint {
         totals: history.totals.clone(),
-        last: LayerSummary::of_line(last),
-        previous: before.last().map(LayerSummary::of_line),
+        last: last.clone(),
+        previous: before.last().cloned(),
         kept_bytes: elsewhere.map(|kept| kept.bytes).sum(),
         older_states: CheckpointFile::older_states(&checkpoint.layers),
     }));
@@ -355,8 +355,7 @@ fn starting_point(
     let removed: HashSet<String> = removed.map(|record| record.file.clone()).collect();
     let needs_all = manifest.spec.engine.is_dense();
     let lines = history.lines.iter().filter(|_| needs_all);
-    let kept_layers =
-        lines.flat_map(|line| line.kept.iter().flatten().map(|kept| (line.depth, kept)));
+    let kept_layers = lines.flat_map(|line| line.kept.iter().map(|kept| (line.depth, kept)));
     let kept_layers: Vec<_> = kept_layers.map(|(depth, kept)| (depth, kept.clone())).collect();
     let restore = |worker| Restore {
         kept_layers: kept_layers.clone(),
@@ -372,7 +371,7 @@ fn starting_point(
 
 #[cfg(test)]
 mod tests {
-    use strata_store::{EngineKind, Hex64, Hex128, JobSpec, RealFs};
+    use strata_store::{EngineKind, Hex64, JobSpec, RealFs, Weight};
 
     use super::*;
 
@@ -390,7 +389,7 @@ mod tests {
             positions: 1,
             regions: 1,
             generated: 1,
-            digest: Hex128([0; 2]),
+            digest: Weight([0; 2]),
             seal: Hex64(0),
         };
         let spec = JobSpec {

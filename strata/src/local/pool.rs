@@ -6,7 +6,6 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::thread::available_parallelism;
-use std::time::Instant;
 
 use strata_explicit::{Engine, Exchange, LocalExchange, Pass};
 use strata_store::JobDir;
@@ -16,9 +15,9 @@ use super::part::{Found, PassPart};
 use super::restore::Restore;
 use super::threads::Threads;
 use super::work::Work;
-use super::worker::{LayerReport, Setup, Worker};
-use crate::plan::driver::{Answer, Done, Order, WorkerPool};
-use crate::plan::sums::LayerPart;
+use super::worker::{Setup, Worker};
+use crate::plan::driver::{Done, Order, WorkerPool};
+use crate::plan::report::LayerReport;
 
 /// Workers of one process.
 pub(crate) struct LocalPool {
@@ -77,7 +76,7 @@ impl LocalPool {
 impl WorkerPool for LocalPool {
     type Error = WorkerError;
 
-    fn run(&mut self, order: Order) -> Result<Vec<Answer<WorkerError>>> {
+    fn run(&mut self, order: Order) -> Result<Vec<Result<Done>>> {
         let (threads, restore) = (&*self.threads, &*self.restore);
         let workers: Vec<&mut dyn Work> = match &mut self.workers {
             Workers::Explicit(workers) if matches!(order, Order::Advance { .. }) => {
@@ -106,8 +105,7 @@ fn threads(setups: &[Setup]) -> usize {
 }
 
 /// Makes the next layer of all workers.
-fn advance(workers: &mut [Worker], threads: &Threads) -> Vec<Answer<WorkerError>> {
-    let started = Instant::now();
+fn advance(workers: &mut [Worker], threads: &Threads) -> Vec<Result<Done>> {
     let begin = |(number, worker): (usize, &mut Worker)| caught(number, || worker.begin());
     let passes: Vec<Result<Pass>> = workers.iter_mut().enumerate().map(begin).collect();
     let mut parts: Vec<Vec<PassPart<'_>>> = Vec::new();
@@ -120,11 +118,10 @@ fn advance(workers: &mut [Worker], threads: &Threads) -> Vec<Answer<WorkerError>
     };
     let found: Vec<Result<Vec<Found>>> = parts.into_iter().enumerate().map(found).collect();
     let ends = workers.iter_mut().zip(passes).zip(found).enumerate();
-    let answer = |(number, ((worker, pass), found)): (usize, ((&mut Worker, _), _))| {
-        let done = caught(number, || Ok(layer(worker.finish(pass?, found?, started)?)));
-        Answer { worker: number, done }
+    let done = |(number, ((worker, pass), found)): (usize, ((&mut Worker, _), _))| {
+        caught(number, || Ok(layer(worker.finish(pass?, found?)?)))
     };
-    ends.map(answer).collect()
+    ends.map(done).collect()
 }
 
 /// Executes an order at all workers, each on a thread.
@@ -133,11 +130,10 @@ fn execute_all(
     threads: &Threads,
     restore: &[Restore],
     order: &Order,
-) -> Vec<Answer<WorkerError>> {
+) -> Vec<Result<Done>> {
     let numbers: Vec<usize> = (0..workers.len()).collect();
     threads.each(&mut workers, &numbers, |worker, number| {
-        let done = caught(number, || execute(&mut **worker, restore.get(number), order));
-        Answer { worker: number, done }
+        caught(number, || execute(&mut **worker, restore.get(number), order))
     })
 }
 
@@ -161,16 +157,5 @@ fn execute(worker: &mut dyn Work, restore: Option<&Restore>, order: &Order) -> R
 }
 
 fn layer(report: LayerReport) -> Done {
-    let LayerReport { depth, stats, symmetries, bytes, kept, shared, waiting, .. } = report;
-    let part = LayerPart {
-        stats,
-        symmetries,
-        bytes,
-        disk_peak: report.disk_bytes,
-        disk_left: report.disk_left,
-        spilled: report.spilled_bytes,
-        kept,
-        shared: shared.map(Box::new),
-    };
-    Done::Layer { depth, part: Box::new(part), waiting }
+    Done::Layer(Box::new(report))
 }

@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
-use std::time::Instant;
 
 use strata_explicit::{DiscardExits, check_width};
 use strata_space::LayerStats;
@@ -13,7 +12,8 @@ use strata_store::{
 
 use super::error::Result;
 use super::older::OlderLayers;
-use super::worker::{LayerReport, Worker, check_encoding, counted, emit, empty};
+use super::worker::{Worker, check_encoding, counted, emit, empty};
+use crate::plan::report::LayerReport;
 use crate::plan::sums::totals_of;
 
 /// A checkpoint to resume from, as one worker needs it.
@@ -95,7 +95,6 @@ impl Worker {
     /// record; `NotFound` if one is missing; `Inconsistent` if the owners are for another number of
     /// shards.
     pub fn restore(&mut self, from: &Restore) -> Result<LayerReport> {
-        let started = Instant::now();
         let (own, owners) = (self.setup.worker, &self.setup.owners);
         from.check_shards(owners, &self.setup.folder)?;
         let depths = from.depth.saturating_sub(1)..=from.depth;
@@ -118,7 +117,7 @@ impl Worker {
         // Depth 0 has no layer before it.
         self.current = layers.pop().map_or_else(|| empty(&self.setup, from.depth), Ok)?;
         self.previous = layers.pop();
-        self.resend(started)
+        self.resend()
     }
 
     /// Opens a worker's file of a layer and reads all of it.
@@ -230,7 +229,7 @@ impl Worker {
     }
 
     /// Sends the exits of the last layer and compares its counts with its totals.
-    fn resend(&mut self, started: Instant) -> Result<LayerReport> {
+    fn resend(&mut self) -> Result<LayerReport> {
         let stats = emit(&mut self.tasks, &self.threads, &self.current)?;
         let (counted, recorded) = (totals_of(&stats), *self.current.totals());
         if counted != recorded {
@@ -243,7 +242,7 @@ impl Worker {
             .into());
         }
         self.exchange.flush(self.setup.worker, self.depth())?;
-        Ok(self.report(stats, started))
+        Ok(self.report(&stats))
     }
 }
 

@@ -1,19 +1,17 @@
 //! Symbolic worker: the whole layer is one diagram in memory, and a checkpoint is one file.
 
-use std::time::Instant;
-
 use strata_space::Finish;
 use strata_store::{
-    CheckpointFile, Hex64, Hex128, JobDir, SnapshotSeal, StoreError, check_diagram_snapshot,
-    frontier_file, read_diagram_snapshot, write_diagram_snapshot,
+    CheckpointFile, Hex64, JobDir, SnapshotSeal, StoreError, check_diagram_snapshot, frontier_file,
+    read_diagram_snapshot, write_diagram_snapshot,
 };
 use strata_symbolic::{AnySearch, Layer, Options, SnapshotError, StepError};
 
 use super::error::{Result, WorkerError};
 use super::restore::Restore;
 use super::work::Work;
-use super::worker::LayerReport;
 use crate::catalogue::NestedForm;
+use crate::plan::report::LayerReport;
 
 /// The only worker of a symbolic job. It holds all states.
 pub struct SymbolicWorker {
@@ -48,20 +46,12 @@ impl SymbolicWorker {
         self.search.finish()
     }
 
-    fn report(&self, layer: Layer, started: Instant) -> LayerReport {
+    fn report(&self, layer: &Layer) -> LayerReport {
         let disk_bytes = self.last.as_ref().map_or(0, |last| last.bytes);
         LayerReport {
-            depth: layer.depth,
-            stats: layer.stats,
-            symmetries: None,
-            bytes: 0,
-            kept: None,
-            shared: None,
-            disk_bytes,
+            disk_peak: disk_bytes,
             disk_left: disk_bytes,
-            spilled_bytes: 0,
-            waiting: 0,
-            seconds: started.elapsed().as_secs_f64(),
+            ..LayerReport::of(layer.depth, &layer.stats)
         }
     }
 
@@ -123,11 +113,10 @@ impl Work for SymbolicWorker {
     }
 
     fn seed(&mut self) -> Result<LayerReport> {
-        Ok(self.report(self.search.layer(), Instant::now()))
+        Ok(self.report(&self.search.layer()))
     }
 
     fn restore(&mut self, from: &Restore) -> Result<LayerReport> {
-        let started = Instant::now();
         let [record] = &*from.records else {
             let what = format!("{} files of one diagram", from.records.len());
             let file = self.folder.path().to_owned();
@@ -135,13 +124,12 @@ impl Work for SymbolicWorker {
         };
         load_diagram(&self.folder, record, &mut *self.search)?;
         self.last = Some(record.clone());
-        Ok(self.report(self.search.layer(), started))
+        Ok(self.report(&self.search.layer()))
     }
 
     fn advance(&mut self, _: &[CheckpointFile]) -> Result<LayerReport> {
-        let started = Instant::now();
         let layer = self.search.advance().map_err(failed(&self.folder))?;
-        Ok(self.report(layer, started))
+        Ok(self.report(&layer))
     }
 
     fn save(&mut self) -> Result<Vec<CheckpointFile>> {
@@ -166,7 +154,7 @@ impl Work for SymbolicWorker {
             positions: stats.positions,
             regions: stats.regions,
             generated: stats.generated,
-            digest: Hex128(stats.digest.0),
+            digest: stats.digest,
             seal: Hex64(seal),
         };
         let before = self.last.replace(record.clone());
@@ -185,6 +173,7 @@ mod tests {
     use std::sync::Arc;
 
     use strata_puzzles::panex::{Panex, PanexConfig};
+    use strata_space::Weight;
     use strata_store::{FaultyFs, Fs};
     use tempfile::tempdir;
 
@@ -228,7 +217,7 @@ mod tests {
             positions: 1,
             regions: 1,
             generated: 1,
-            digest: Hex128([0; 2]),
+            digest: Weight([0; 2]),
             seal: Hex64(sealed.seal),
         };
         // A read of the file would be an error of its own.

@@ -4,7 +4,8 @@ use strata_store::CheckpointFile;
 
 use super::error::Result;
 use super::restore::Restore;
-use super::worker::{LayerReport, Worker};
+use super::worker::Worker;
+use crate::plan::report::LayerReport;
 
 /// A worker of a job. Its operations are the orders of the driver.
 pub trait Work: Send {

@@ -1,14 +1,12 @@
 //! Explicit worker: the last two layers, the inbox and the pass tasks.
 
-use std::num::NonZeroU32;
 use std::sync::Arc;
-use std::time::Instant;
 
 use strata_explicit::{Engine, Exchange, Inbox, InboxOptions, Outboxes, Pass, PassTask};
 use strata_space::{Finish, LayerStats, State};
 use strata_store::{
-    BlockEncoder, CheckpointFile, EncodeOptions, EntryKey, FileKind, FilePart, JobDir, KeptFile,
-    KeyRange, Layer, LayerHeader, LayerTotals, LayerWriter, LocalWidth, StoreError,
+    BlockEncoder, CheckpointFile, EncodeOptions, EntryKey, FileKind, FilePart, JobDir, KeyRange,
+    Layer, LayerHeader, LayerTotals, LayerWriter, LocalWidth, StoreError,
 };
 
 use super::budget::Budget;
@@ -18,6 +16,7 @@ use super::older::OlderLayers;
 use super::part::{Found, PassPart};
 use super::threads::{self, Threads};
 use crate::keep_layers::KeepLayers;
+use crate::plan::report::LayerReport;
 use crate::plan::sums::totals_of;
 
 /// Encoding number of layer files: locals are `2 * index + side`. Since 2, keys of Hanoi have two bits for
@@ -82,34 +81,6 @@ impl Setup {
     fn owns(&self, key: EntryKey) -> bool {
         usize::from(self.owners[key.shard as usize]) == self.worker
     }
-}
-
-/// A worker's part of a layer.
-#[derive(Clone, Debug)]
-pub struct LayerReport {
-    /// Depth of the new layer.
-    pub depth: u32,
-    /// What was found.
-    pub stats: LayerStats,
-    /// The symmetries whose orbits are counted, the identity included: those of
-    /// [`LayerStats::fixed`]. None if no orbits are counted.
-    pub symmetries: Option<NonZeroU32>,
-    /// Bytes of the layer's file, headers included.
-    pub bytes: u64,
-    /// The file that keeps the layer, if it is kept.
-    pub kept: Option<KeptFile>,
-    /// The file from which other workers read the layer, if they do.
-    pub shared: Option<CheckpointFile>,
-    /// Bytes of this worker on disk when the layer was complete.
-    pub disk_bytes: u64,
-    /// Bytes left once everything that only this pass needed is removed.
-    pub disk_left: u64,
-    /// Bytes spilled so far in this session.
-    pub spilled_bytes: u64,
-    /// Number of kept layers that become durable with the next checkpoint.
-    pub waiting: usize,
-    /// Seconds of work.
-    pub seconds: f64,
 }
 
 /// One worker.
@@ -196,7 +167,6 @@ impl Worker {
     /// # Errors
     /// If exits cannot be delivered, or have to be spilled and that fails.
     pub fn seed(&mut self) -> Result<LayerReport> {
-        let started = Instant::now();
         let mut seeds = self.engine.seeds()?;
         seeds.retain(|(key, _)| self.setup.owns(*key));
         seeds.sort_unstable();
@@ -214,7 +184,7 @@ impl Worker {
         });
         self.current = self.seed_layer(&seeds, totals_of(&stats))?;
         self.exchange.flush(self.setup.worker, 0)?;
-        Ok(self.report(stats, started))
+        Ok(self.report(&stats))
     }
 
     fn seed_layer(&self, seeds: &[(EntryKey, State)], totals: LayerTotals) -> Result<Layer> {
@@ -237,13 +207,12 @@ impl Worker {
     /// layers remain and can be checkpointed, but the worker cannot continue: the exits of layer d
     /// are consumed.
     pub fn advance(&mut self) -> Result<LayerReport> {
-        let started = Instant::now();
         let pass = self.begin()?;
         let threads = Arc::clone(&self.threads);
         let mut parts = self.parts(&pass);
         threads.run(&mut parts);
         let found = parts.into_iter().filter_map(PassPart::found).collect::<Result<_>>()?;
-        self.finish(pass, found, started)
+        self.finish(pass, found)
     }
 
     /// Begins to turn layer d into layer d+1.
@@ -273,12 +242,7 @@ impl Worker {
     }
 
     /// Completes the layer from what the tasks have found.
-    pub(crate) fn finish(
-        &mut self,
-        pass: Pass,
-        found: Vec<Found>,
-        started: Instant,
-    ) -> Result<LayerReport> {
+    pub(crate) fn finish(&mut self, pass: Pass, found: Vec<Found>) -> Result<LayerReport> {
         let Pass { depth, current, previous, older, inbox, writer, is_last, .. } = pass;
         // A file that is no longer needed can be overwritten only if nothing else has it.
         drop((current, previous, older));
@@ -296,15 +260,15 @@ impl Worker {
         let older = self.merge_older()?;
         self.has_dropped_exits = is_last;
         let previous = self.previous.replace(std::mem::replace(&mut self.current, next));
-        let mut report = self.report(stats, started);
+        let mut report = self.report(&stats);
         if let Some((count, merged)) = older {
-            report.disk_bytes += merged.path().map_or(0, |_| merged.file_bytes());
+            report.disk_peak += merged.path().map_or(0, |_| merged.file_bytes());
             let replaced = self.older.replace(count, merged);
             replaced.into_iter().try_for_each(|file| self.files.release_older(file))?;
         }
-        report.disk_bytes += spilled;
+        report.disk_peak += spilled;
         if let Some(previous) = previous {
-            report.disk_bytes += previous.path().map_or(0, |_| previous.file_bytes());
+            report.disk_peak += previous.path().map_or(0, |_| previous.file_bytes());
             self.files.release_layer(previous)?;
             report.disk_left = self.disk_bytes();
         }
@@ -386,21 +350,16 @@ impl Worker {
         layers.sum::<u64>() + others
     }
 
-    pub(crate) fn report(&self, stats: LayerStats, started: Instant) -> LayerReport {
-        let disk_bytes = self.disk_bytes();
-        LayerReport {
-            depth: self.depth(),
-            stats,
-            symmetries: None,
-            bytes: self.current.file_bytes(),
-            kept: self.files.kept(&self.current),
-            shared: None,
-            disk_bytes,
-            disk_left: disk_bytes,
-            spilled_bytes: self.inbox.spilled_bytes(),
-            waiting: self.files.waiting(),
-            seconds: started.elapsed().as_secs_f64(),
-        }
+    /// The report of the current layer, in which these figures were counted.
+    pub(crate) fn report(&self, stats: &LayerStats) -> LayerReport {
+        let mut report = LayerReport::of(self.depth(), stats);
+        report.layer.bytes = self.current.file_bytes();
+        report.layer.kept.extend(self.files.kept(&self.current));
+        report.disk_peak = self.disk_bytes();
+        report.disk_left = report.disk_peak;
+        report.spilled = self.inbox.spilled_bytes();
+        report.waiting = self.files.waiting();
+        report
     }
 }
 

@@ -4,11 +4,12 @@
 
 use std::num::NonZeroU32;
 
-use strata_space::{LayerStats, Weight};
-use strata_store::{CheckpointFile, EngineKind};
+use strata_space::LayerStats;
+use strata_store::{CheckpointFile, EngineKind, LayerRecord, LayerTotals};
 
 use super::refusal::Refusal;
-use super::sums::{LayerSummary, Totals};
+use super::report::LayerReport;
+use super::sums::{Totals, stats_of, totals_of};
 
 /// What the figures of layers depend on.
 #[derive(Copy, Clone, Debug)]
@@ -26,12 +27,12 @@ pub(super) struct LayerRules {
 /// # Errors
 /// [`Refusal::Implausible`] if no search can have found it.
 pub(super) fn check_layer(
-    layer: &LayerSummary,
-    before: Option<&LayerSummary>,
+    layer: &LayerRecord,
+    before: Option<&LayerRecord>,
     totals: &Totals,
     rules: LayerRules,
 ) -> Result<(), Refusal> {
-    let LayerStats { states, positions, regions, generated, .. } = layer.stats;
+    let LayerRecord { states, positions, regions, generated, .. } = *layer;
     let implausible = |what: String| Err(Refusal::Implausible { depth: layer.depth, what });
     if regions > states || (regions == 0 && states > 0) {
         return implausible(format!("{states} states in {regions} regions"));
@@ -49,7 +50,7 @@ pub(super) fn check_layer(
     if let Some(before) = before.filter(|_| rules.engine.counts_moves()) {
         // Each new state is reached by a move of the layer before, and has the inverse of it if there
         // is one. Of folded blocks, moves of all positions are counted.
-        let made = before.stats.generated;
+        let made = before.generated;
         let (new, what) =
             if rules.is_folded { (positions, "positions") } else { (states, "states") };
         if new > made {
@@ -69,35 +70,28 @@ pub(super) fn check_layer(
     Ok(())
 }
 
-/// The orbits of symmetries in a layer, by Burnside's lemma, from what each worker has reported as the
-/// number of symmetries. None if the workers count none.
+/// The orbits of symmetries in a layer, by Burnside's lemma. None if the workers count none.
 ///
 /// # Errors
-/// [`Refusal::Implausible`] if workers differ, or no group has such orbits.
-pub(super) fn orbits(
-    layer: &LayerSummary,
-    symmetries: &[Option<NonZeroU32>],
-) -> Result<Option<u64>, Refusal> {
-    let LayerStats { states, positions, fixed, .. } = layer.stats;
-    let implausible = |what: String| Err(Refusal::Implausible { depth: layer.depth, what });
-    let first = symmetries.first().copied().flatten();
-    let number = |count: Option<NonZeroU32>| u64::from(count.map_or(0, NonZeroU32::get));
-    let count = number(first);
-    if let Some(other) = symmetries.iter().find(|other| **other != first) {
-        let other = number(*other);
-        return implausible(format!("workers count orbits of {count} and of {other} symmetries"));
-    }
+/// [`Refusal::Implausible`] if no group has such orbits.
+pub(super) fn orbits(report: &LayerReport) -> Result<Option<u64>, Refusal> {
+    let LayerRecord { depth, states, positions, .. } = report.layer;
+    let (count, fixed) = (report.symmetries.map_or(0, NonZeroU32::get), report.fixed);
     if count == 0 && fixed == 0 {
         return Ok(None);
     }
     let sum = positions.checked_add(fixed);
+    let count = u64::from(count);
     let orbits = sum.filter(|sum| sum.checked_rem(count) == Some(0)).map(|sum| sum / count);
     // A state is in one orbit.
     match orbits.filter(|orbits| *orbits <= states) {
         Some(orbits) => Ok(Some(orbits)),
-        None => implausible(format!(
-            "{count} symmetries fix {fixed} of the {positions} positions of {states} states"
-        )),
+        None => {
+            let what = format!(
+                "{count} symmetries fix {fixed} of the {positions} positions of {states} states"
+            );
+            Err(Refusal::Implausible { depth, what })
+        }
     }
 }
 
@@ -107,17 +101,14 @@ pub(super) fn orbits(
 /// [`Refusal::Incomplete`] if they do not.
 pub(super) fn check_files(
     depth: u32,
-    layer: &LayerStats,
+    layer: &LayerTotals,
     files: &[CheckpointFile],
 ) -> Result<(), Refusal> {
     let mut sum = LayerStats::default();
     for file in files.iter().filter(|file| file.depth == depth) {
-        let CheckpointFile { states, positions, regions, generated, digest, .. } = *file;
-        let digest = Weight(digest.0);
-        let stats = LayerStats { states, positions, regions, generated, ..LayerStats::default() };
-        sum.add(&LayerStats { digest, ..stats });
+        sum.add(&stats_of(&file.totals()));
     }
-    let (expected, found) = (text(layer), text(&sum));
+    let (expected, found) = (text(layer), text(&totals_of(&sum)));
     if expected == found { Ok(()) } else { Err(Refusal::Incomplete { depth, expected, found }) }
 }
 
@@ -138,23 +129,22 @@ pub(super) fn check_older(depth: u32, states: u64, found: u64) -> Result<(), Ref
 /// # Errors
 /// [`Refusal::Differs`] if it has not.
 pub(super) fn check_restored(
-    recorded: &LayerSummary,
-    restored: &LayerSummary,
+    recorded: &LayerRecord,
+    restored: &LayerRecord,
 ) -> Result<(), Refusal> {
-    let (mut expected, mut found) = (text(&recorded.stats), text(&restored.stats));
-    // Earlier versions counted no orbits.
-    if let Some((recorded, restored)) = recorded.orbits.zip(restored.orbits) {
-        expected += &format!(", {recorded} orbits");
-        found += &format!(", {restored} orbits");
-    }
+    let text = |layer: &LayerRecord| {
+        let orbits = layer.orbits.map_or_else(String::new, |orbits| format!(", {orbits} orbits"));
+        text(&layer.totals()) + &orbits
+    };
+    let (expected, found) = (text(recorded), text(restored));
     if expected == found {
         return Ok(());
     }
     Err(Refusal::Differs { depth: recorded.depth, expected, found })
 }
 
-fn text(stats: &LayerStats) -> String {
-    let LayerStats { states, positions, regions, generated, digest, .. } = stats;
+fn text(totals: &LayerTotals) -> String {
+    let LayerTotals { states, positions, regions, generated, digest } = totals;
     format!(
         "{states} states, {positions} positions, {regions} regions, {generated} moves, digest {digest}"
     )

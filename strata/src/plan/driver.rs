@@ -4,11 +4,12 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use strata_store::{CheckpointFile, StoreError};
+use strata_store::{CheckpointFile, LayerRecord, StoreError};
 
 use super::machine::{Command, Input, Outcome, Plan, Publication, StopReason};
 use super::refusal::Refusal;
-use super::sums::{LayerPart, LayerSummary, PartReport, Totals};
+use super::report::LayerReport;
+use super::sums::Totals;
 
 /// Number of kept layers above which a checkpoint is due: each of them holds a mapping.
 const MAX_WAITING: usize = 1024;
@@ -42,15 +43,8 @@ pub enum Order {
 /// Result of an order at one worker.
 #[derive(Clone, Debug)]
 pub enum Done {
-    /// It has made or loaded a layer.
-    Layer {
-        /// The layer's depth.
-        depth: u32,
-        /// What was found.
-        part: Box<LayerPart>,
-        /// Kept layers that wait for a checkpoint.
-        waiting: usize,
-    },
+    /// It has made or loaded its part of a layer.
+    Layer(Box<LayerReport>),
     /// Its part of a checkpoint is durable.
     Saved {
         /// Depth of the last layer.
@@ -60,15 +54,6 @@ pub enum Done {
     },
     /// The order is acknowledged.
     Acknowledged,
-}
-
-/// A worker's answer to an order.
-#[derive(Debug)]
-pub struct Answer<E> {
-    /// The worker's place in the plan, from 0.
-    pub worker: usize,
-    /// Result of the order.
-    pub done: Result<Done, E>,
 }
 
 /// Failure of a worker pool or a checkpoint sink.
@@ -88,11 +73,12 @@ pub trait WorkerPool {
     /// What can go wrong.
     type Error: Retryable;
 
-    /// Sends an order to all workers and waits for all answers.
+    /// Sends an order to all workers and waits until each has carried it out or failed. Returns a
+    /// result for each worker, in the order of their numbers: this is the barrier of a search.
     ///
     /// # Errors
-    /// If a worker cannot answer any more.
-    fn run(&mut self, order: Order) -> Result<Vec<Answer<Self::Error>>, Self::Error>;
+    /// If a worker will not answer, or its failure leaves nothing that can be saved.
+    fn run(&mut self, order: Order) -> Result<Vec<Result<Done, Self::Error>>, Self::Error>;
 
     /// Frees the disk space and memory of a next layer that all workers failed to make for lack of
     /// disk or memory, so that the two layers before can be saved. Returns false if this is
@@ -109,18 +95,18 @@ pub trait CheckpointSink {
     type Error;
 
     /// Reason to stop after the layer that has just been made, if there is one.
-    fn stop(&mut self, last: &LayerSummary) -> Option<StopReason>;
+    fn stop(&mut self, last: &LayerRecord) -> Option<StopReason>;
 
     /// Whether a checkpoint is due now although the interval has not passed.
     fn is_due(&mut self) -> bool {
         false
     }
 
-    /// Records a complete layer. `totals` includes it.
+    /// Records a complete layer, whose time is not set yet. `totals` includes it.
     ///
     /// # Errors
     /// If that is impossible.
-    fn commit(&mut self, layer: LayerSummary, totals: &Totals) -> Result<(), Self::Error>;
+    fn commit(&mut self, layer: LayerRecord, totals: &Totals) -> Result<(), Self::Error>;
 
     /// Makes a checkpoint durable; `totals` are those of all layers committed so far.
     ///
@@ -222,55 +208,49 @@ where
         self.pool
     }
 
-    fn order(&mut self, order: Order) -> Result<Vec<Answer<E>>, DriveError<E>> {
-        self.pool.run(order).map_err(DriveError::Failed)
+    /// The results of all workers, or the failure that ends the search.
+    fn order(&mut self, order: Order) -> Result<Vec<Done>, DriveError<E>> {
+        let results = self.pool.run(order).map_err(DriveError::Failed)?;
+        all_done(results).map_err(DriveError::Failed)
     }
 
-    /// All workers make a layer.
+    /// All workers make or load a layer.
     fn layer(&mut self, order: Order) -> Result<(), DriveError<E>> {
         let is_next = matches!(order, Order::Advance { .. });
-        let answers = self.order(order)?;
-        if answers.iter().any(|answer| answer.done.is_err()) {
-            return self.failed(is_next, answers);
-        }
-        let mut waiting = 0;
-        let mut reports = Vec::with_capacity(answers.len());
-        for Answer { worker, done } in answers {
-            match done {
-                Ok(Done::Layer { depth, part, waiting: behind }) => {
-                    waiting += behind;
-                    reports.push(PartReport { worker, depth, part: *part });
-                }
-                Ok(Done::Saved { .. }) => return unexpected("checkpoint instead of a layer"),
-                Ok(Done::Acknowledged) => return unexpected("acknowledgement instead of a layer"),
-                Err(error) => return Err(DriveError::Failed(error)),
+        let results = self.pool.run(order).map_err(DriveError::Failed)?;
+        let is_intact = is_next && results.iter().all(Result::is_err);
+        let all = match all_done(results) {
+            Ok(all) => all,
+            Err(error) => return self.failed(is_intact, error),
+        };
+        let report = |done| match done {
+            Done::Layer(report) => Ok(*report),
+            Done::Saved { .. } => {
+                Err(Refusal::NotRequested { what: "checkpoint instead of a layer" })
             }
-        }
-        self.shared =
-            reports.iter().filter_map(|report| report.part.shared.as_deref().cloned()).collect();
-        let sum = LayerSummary::of(&reports);
-        if let Some(reason) = self.sink.stop(&sum) {
+            Done::Acknowledged => {
+                Err(Refusal::NotRequested { what: "acknowledgement instead of a layer" })
+            }
+        };
+        let reports = all.into_iter().map(report).collect::<Result<Vec<_>, _>>()?;
+        let sum = LayerReport::sum(reports)?;
+        self.shared = sum.shared.iter().cloned().collect();
+        if let Some(reason) = self.sink.stop(&sum.layer) {
             self.plan.handle(Input::Stop(reason))?;
         }
         if self.sink.now().duration_since(self.last_checkpoint) >= self.interval
-            || waiting > MAX_WAITING
+            || sum.waiting > MAX_WAITING
             || self.sink.is_due()
         {
             self.plan.handle(Input::CheckpointDue)?;
         }
-        for report in reports {
-            self.plan.handle(Input::Layer(report))?;
-        }
-        Ok(())
+        Ok(self.plan.handle(Input::Layer(Box::new(sum)))?)
     }
 
-    /// Handles a layer that could not be made. If a resource is exhausted and no worker has made
-    /// the layer, the two layers before it are saved.
-    fn failed(&mut self, is_next: bool, answers: Vec<Answer<E>>) -> Result<(), DriveError<E>> {
-        let all = answers.iter().all(|answer| answer.done.is_err());
-        let Err(error) = all_done(answers) else { return Ok(()) };
-        let may_save = is_next && all;
-        match error.exhausted().filter(|_| may_save) {
+    /// Handles a layer that could not be made. If a resource is exhausted and all workers still have
+    /// the two layers before it, these are saved.
+    fn failed(&mut self, is_intact: bool, error: E) -> Result<(), DriveError<E>> {
+        match error.exhausted().filter(|_| is_intact) {
             Some(reason) if self.pool.make_room().map_err(DriveError::Failed)? => {
                 self.sink.abandoned(&error);
                 Ok(self.plan.handle(Input::AbandonLayer(reason))?)
@@ -281,11 +261,12 @@ where
 
     fn save(&mut self, depth: u32) -> Result<(), DriveError<E>> {
         self.saving = self.sink.now();
-        let answers = self.order(Order::Save { depth })?;
-        for (worker, done) in all_done(answers).map_err(DriveError::Failed)? {
+        let mut files = Vec::new();
+        for done in self.order(Order::Save { depth })? {
             match done {
-                Done::Saved { depth, records } => {
-                    self.plan.handle(Input::Saved { worker, depth, records })?;
+                Done::Saved { depth: found, records } if found == depth => files.extend(records),
+                Done::Saved { depth: found, .. } => {
+                    return Err(Refusal::WrongDepth { expected: depth, found }.into());
                 }
                 Done::Layer { .. } => return unexpected("layer instead of a checkpoint"),
                 Done::Acknowledged => {
@@ -293,14 +274,14 @@ where
                 }
             }
         }
-        Ok(())
+        Ok(self.plan.handle(Input::Saved { depth, records: files })?)
     }
 
     fn publish(&mut self, publication: Publication) -> Result<(), DriveError<E>> {
         let depth = publication.depth;
         let bytes = publication.records.iter().map(|record| record.bytes).sum();
         self.sink.publish(publication).map_err(DriveError::Failed)?;
-        all_done(self.order(Order::Saved { depth })?).map_err(DriveError::Failed)?;
+        self.order(Order::Saved { depth })?;
         let took = self.sink.now().duration_since(self.saving);
         self.sink.checkpointed(depth, bytes, took);
         self.last_checkpoint = self.sink.now();
@@ -314,12 +295,12 @@ fn unexpected<E>(what: &'static str) -> Result<(), DriveError<E>> {
 }
 
 /// Results of all workers, or the most severe failure. An exhausted resource is the least severe.
-fn all_done<E: Retryable>(answers: Vec<Answer<E>>) -> Result<Vec<(usize, Done)>, E> {
-    let mut all = Vec::with_capacity(answers.len());
+fn all_done<E: Retryable>(results: Vec<Result<Done, E>>) -> Result<Vec<Done>, E> {
+    let mut all = Vec::with_capacity(results.len());
     let mut worst: Option<E> = None;
-    for Answer { worker, done } in answers {
+    for done in results {
         match done {
-            Ok(done) => all.push((worker, done)),
+            Ok(done) => all.push(done),
             Err(error) => {
                 let is_worse =
                     |worst: &E| worst.exhausted().is_some() && error.exhausted().is_none();
@@ -352,22 +333,17 @@ mod tests {
         }
     }
 
-    fn answers(done: impl IntoIterator<Item = Result<Done, Failure>>) -> Vec<Answer<Failure>> {
-        let answer = |(worker, done)| Answer { worker, done };
-        done.into_iter().enumerate().map(answer).collect()
-    }
-
     #[test]
     fn an_unrecoverable_failure_takes_precedence_over_an_exhausted_resource() {
         let full = || Err(Failure::Full);
         let damaged = || Err(Failure::Damaged);
         for order in [[full(), damaged()], [damaged(), full()]] {
-            assert_eq!(all_done(answers(order)).unwrap_err(), Failure::Damaged);
+            assert_eq!(all_done(order.into()).unwrap_err(), Failure::Damaged);
         }
         let mixed = [Ok(Done::Acknowledged), full(), full()];
-        assert_eq!(all_done(answers(mixed)).unwrap_err(), Failure::Full);
-        let done = all_done(answers([Ok(Done::Acknowledged), Ok(Done::Acknowledged)])).unwrap();
-        assert_eq!(done.iter().map(|(worker, _)| *worker).collect::<Vec<_>>(), [0, 1]);
+        assert_eq!(all_done(mixed.into()).unwrap_err(), Failure::Full);
+        let done = vec![Ok::<_, Failure>(Done::Acknowledged), Ok(Done::Acknowledged)];
+        assert_eq!(all_done(done).unwrap().len(), 2);
     }
 
     /// A worker that makes layer 0, and whose disk is full then.
@@ -376,7 +352,7 @@ mod tests {
     impl WorkerPool for FullPool {
         type Error = Failure;
 
-        fn run(&mut self, order: Order) -> Result<Vec<Answer<Failure>>, Failure> {
+        fn run(&mut self, order: Order) -> Result<Vec<Result<Done, Failure>>, Failure> {
             let stats = LayerStats {
                 states: 1,
                 positions: 1,
@@ -384,14 +360,11 @@ mod tests {
                 regions: 1,
                 ..Default::default()
             };
-            Ok(answers([match order {
-                Order::Seed => {
-                    let part = Box::new(LayerPart { stats, ..LayerPart::default() });
-                    Ok(Done::Layer { depth: 0, part, waiting: 0 })
-                }
+            Ok(vec![match order {
+                Order::Seed => Ok(Done::Layer(Box::new(LayerReport::of(0, &stats)))),
                 Order::Advance { .. } => Err(Failure::Full),
                 _ => Err(Failure::Damaged),
-            }]))
+            }])
         }
 
         fn make_room(&mut self) -> Result<bool, Failure> {
@@ -406,11 +379,11 @@ mod tests {
     impl CheckpointSink for Abandoned {
         type Error = Failure;
 
-        fn stop(&mut self, _: &LayerSummary) -> Option<StopReason> {
+        fn stop(&mut self, _: &LayerRecord) -> Option<StopReason> {
             None
         }
 
-        fn commit(&mut self, _: LayerSummary, _: &Totals) -> Result<(), Failure> {
+        fn commit(&mut self, _: LayerRecord, _: &Totals) -> Result<(), Failure> {
             Ok(())
         }
 
@@ -428,13 +401,13 @@ mod tests {
     #[test]
     fn the_error_of_an_abandoned_layer_is_reported() {
         let options = PlanOptions {
-            workers: 1,
             rule: Finish::Exhausted,
             max_layers: None,
             disk_limit: None,
             engine: EngineKind::Explicit,
             is_directed: false,
             is_folded: false,
+            states_are_orbits: false,
         };
         let plan = Plan::new(options, Start::Seeds);
         let mut driver = Driver::new(plan, FullPool, Abandoned::default(), Duration::from_secs(60));

@@ -1,24 +1,23 @@
 //! Plan of a search: a state machine from reports of workers to commands.
 //!
-//! Every layer ends in a barrier: no command follows before all workers have reported. A checkpoint
-//! or a stop that was requested while a layer ran happens at its barrier. A report of another
-//! layer, or a second report, is refused and changes nothing.
+//! Every layer ends in a barrier: the driver hands over the sum of all workers' reports. A checkpoint
+//! or a stop that was requested while a layer ran happens there. A report of another layer is refused
+//! and changes nothing.
 
 use std::collections::VecDeque;
 use std::fmt;
 
-use strata_space::{Finish, LayerStats};
-use strata_store::{CheckpointFile, EngineKind};
+use strata_space::Finish;
+use strata_store::{CheckpointFile, EngineKind, LayerRecord, LayerTotals};
 
 use super::checks::{LayerRules, check_files, check_layer, check_older, check_restored, orbits};
 use super::refusal::Refusal;
-use super::sums::{LayerPart, LayerSummary, PartReport, Sum, Totals};
+use super::report::LayerReport;
+use super::sums::Totals;
 
 /// Options of a plan.
 #[derive(Clone, Debug)]
 pub struct PlanOptions {
-    /// Number of workers, at least one.
-    pub workers: usize,
     /// What ends the search, besides running out of states.
     pub rule: Finish<()>,
     /// Stop at this depth.
@@ -33,6 +32,8 @@ pub struct PlanOptions {
     /// Whether a state of the dense engine may stand for several positions. States of other engines
     /// may anyway.
     pub is_folded: bool,
+    /// Whether each state of the engine is an orbit of the symmetries that the search uses.
+    pub states_are_orbits: bool,
 }
 
 impl PlanOptions {
@@ -57,9 +58,9 @@ pub struct ResumePoint {
     /// Sums up to its last layer.
     pub totals: Totals,
     /// Its last layer.
-    pub last: LayerSummary,
+    pub last: LayerRecord,
     /// The layer before; `None` if there is none.
-    pub previous: Option<LayerSummary>,
+    pub previous: Option<LayerRecord>,
     /// Bytes of kept layers, which the workers do not report.
     pub kept_bytes: u64,
     /// States in its files of older layers. A checkpoint that was made when the space said that its
@@ -111,15 +112,13 @@ pub enum Outcome {
 /// Input of the plan: an event.
 #[derive(Clone, Debug)]
 pub enum Input {
-    /// A worker has seeded, restored or made a layer.
-    Layer(PartReport),
-    /// A worker's part of a checkpoint is durable.
+    /// All workers have seeded, restored or made a layer: the sum of their reports.
+    Layer(Box<LayerReport>),
+    /// A checkpoint is durable at all workers.
     Saved {
-        /// The worker's number.
-        worker: usize,
         /// The checkpoint's depth.
         depth: u32,
-        /// Its files.
+        /// The files of all workers.
         records: Vec<CheckpointFile>,
     },
     /// A publication is durable.
@@ -161,7 +160,7 @@ pub enum Command {
         depth: u32,
     },
     /// Record a complete layer. Comes once for every layer, in order.
-    Commit(LayerSummary),
+    Commit(LayerRecord),
     /// All workers: make the last two layers durable.
     Save {
         /// Depth of the last layer.
@@ -176,9 +175,9 @@ pub enum Command {
 #[derive(Debug)]
 enum Phase {
     /// Workers make a layer, or load it.
-    Layer { depth: u32, restored: bool, parts: Answers<LayerPart> },
+    Layer { depth: u32, restored: bool },
     /// Workers make a checkpoint's files durable.
-    Saving { depth: u32, saved: Answers<Vec<CheckpointFile>> },
+    Saving { depth: u32 },
     /// The driver makes a checkpoint durable.
     Publishing { publication: Box<Publication> },
     /// Over.
@@ -193,9 +192,9 @@ pub struct Plan {
     commands: VecDeque<Command>,
     totals: Totals,
     /// The last layer with states; `None` before layer 0.
-    last: Option<LayerSummary>,
+    last: Option<LayerRecord>,
     /// The layer before it.
-    previous: Option<LayerSummary>,
+    previous: Option<LayerRecord>,
     /// Bytes on disk that workers do not report, and spilled bytes of earlier sessions.
     kept_bytes: u64,
     spilled_before: u64,
@@ -261,8 +260,8 @@ impl Plan {
     /// that says so.
     pub fn handle(&mut self, input: Input) -> Result<(), Refusal> {
         match input {
-            Input::Layer(report) => self.reported(report),
-            Input::Saved { worker, depth, records } => self.saved(worker, depth, records),
+            Input::Layer(report) => self.reported(*report),
+            Input::Saved { depth, records } => self.saved(depth, records),
             Input::Published { depth } => self.published(depth),
             Input::AbandonLayer(reason) => self.abandon_layer(reason),
             Input::CheckpointDue => {
@@ -276,44 +275,27 @@ impl Plan {
         }
     }
 
-    fn reported(&mut self, report: PartReport) -> Result<(), Refusal> {
-        let Phase::Layer { depth, parts, .. } = &mut self.phase else {
-            return Err(Refusal::NotRequested { what: "report of a layer" });
+    /// The barrier: all workers have reported a layer.
+    fn reported(&mut self, mut report: LayerReport) -> Result<(), Refusal> {
+        let (depth, restored) = match self.phase {
+            Phase::Layer { depth, restored } => (depth, restored),
+            _ => return Err(Refusal::NotRequested { what: "report of a layer" }),
         };
-        let PartReport { worker, depth: found, part } = report;
-        parts.check(worker, *depth, found)?;
-        let Some(parts) = parts.add(worker, part) else { return Ok(()) };
-        let mut sum = Sum::of(*depth, parts);
-        match orbits(&sum.layer, &sum.symmetries) {
-            Ok(orbits) => sum.layer.orbits = orbits,
-            Err(refusal) => {
-                self.phase = Phase::Ended;
-                return Err(refusal);
-            }
+        let found = report.layer.depth;
+        if found != depth {
+            return Err(Refusal::WrongDepth { expected: depth, found });
         }
-        self.barrier(sum)
-    }
-
-    /// All workers have reported a layer.
-    fn barrier(&mut self, sum: Sum) -> Result<(), Refusal> {
-        let depth = sum.layer.depth;
-        self.disk_left = self.kept_bytes.saturating_add(sum.disk_left);
-        self.disk_peak = self.kept_bytes.saturating_add(sum.disk_peak);
+        self.check_layer(&mut report, restored).inspect_err(|_| self.phase = Phase::Ended)?;
+        self.disk_left = self.kept_bytes.saturating_add(report.disk_left);
+        self.disk_peak = self.kept_bytes.saturating_add(report.disk_peak);
         self.totals.disk_peak = self.totals.disk_peak.max(self.disk_peak);
-        self.totals.spilled = self.spilled_before.saturating_add(sum.spilled);
-        let restored = matches!(self.phase, Phase::Layer { restored: true, .. });
-        if let Some(last) = self.last.as_ref().filter(|_| restored) {
-            check_restored(last, &sum.layer)
-                .and_then(|()| self.check_older(depth, self.older_states))
-                .inspect_err(|_| self.phase = Phase::Ended)?;
-        } else if sum.layer.stats.states == 0 && depth > 0 {
-            self.ending = Some(Outcome::Exhausted);
-        } else {
-            let PlanOptions { engine, is_directed, is_folded, .. } = self.options;
-            let rules = LayerRules { engine, is_directed, is_folded };
-            check_layer(&sum.layer, self.last.as_ref(), &self.totals, rules)
-                .inspect_err(|_| self.phase = Phase::Ended)?;
-            self.commit(&sum);
+        self.totals.spilled = self.spilled_before.saturating_add(report.spilled);
+        if !restored {
+            if report.layer.states == 0 && depth > 0 {
+                self.ending = Some(Outcome::Exhausted);
+            } else {
+                self.commit(report);
+            }
         }
         if self.ending.is_none() {
             self.ending = self.limit(depth).map(Outcome::Stopped);
@@ -326,16 +308,34 @@ impl Plan {
         Ok(())
     }
 
-    fn commit(&mut self, sum: &Sum) {
-        let depth = u64::from(sum.layer.depth);
-        self.totals.add(&sum.layer);
-        self.previous = self.last.replace(sum.layer.clone());
-        self.commands.push_back(Command::Commit(sum.layer.clone()));
+    /// Checks a layer against what is known, and counts its orbits.
+    fn check_layer(&self, report: &mut LayerReport, restored: bool) -> Result<(), Refusal> {
+        let orbits = orbits(report)?;
+        let layer = &mut report.layer;
+        layer.orbits = if self.options.states_are_orbits { Some(layer.states) } else { orbits };
+        if let Some(last) = self.last.as_ref().filter(|_| restored) {
+            check_restored(last, layer)?;
+            return self.check_older(layer.depth, self.older_states);
+        }
+        if layer.states == 0 && layer.depth > 0 {
+            return Ok(());
+        }
+        let PlanOptions { engine, is_directed, is_folded, .. } = self.options;
+        let rules = LayerRules { engine, is_directed, is_folded };
+        check_layer(layer, self.last.as_ref(), &self.totals, rules)
+    }
+
+    fn commit(&mut self, report: LayerReport) {
+        let LayerReport { layer, odd, even, found, .. } = report;
+        let depth = u64::from(layer.depth);
+        self.totals.add(&layer);
+        self.previous = self.last.replace(layer.clone());
+        self.commands.push_back(Command::Commit(layer));
         let moves = match self.options.rule {
             // A layer can contain an odd and an even meeting; the odd one gives the shorter path.
-            Finish::Meeting if sum.layer.stats.odd => Some((2 * depth).saturating_sub(1)),
-            Finish::Meeting if sum.layer.stats.even => Some(2 * depth),
-            Finish::State(()) if sum.layer.stats.found => Some(depth),
+            Finish::Meeting if odd => Some((2 * depth).saturating_sub(1)),
+            Finish::Meeting if even => Some(2 * depth),
+            Finish::State(()) if found => Some(depth),
             _ => None,
         };
         self.ending = moves.map(Outcome::Goal);
@@ -370,38 +370,31 @@ impl Plan {
 
     fn layer(&mut self, depth: u32, command: Command) {
         let restored = command == Command::Restore;
-        let parts = Answers::of(self.options.workers);
-        self.phase = Phase::Layer { depth, restored, parts };
+        self.phase = Phase::Layer { depth, restored };
         self.commands.push_back(command);
     }
 
     fn save(&mut self, depth: u32) {
-        self.phase = Phase::Saving { depth, saved: Answers::of(self.options.workers) };
+        self.phase = Phase::Saving { depth };
         self.commands.push_back(Command::Save { depth });
     }
 
-    fn saved(
-        &mut self,
-        worker: usize,
-        found: u32,
-        records: Vec<CheckpointFile>,
-    ) -> Result<(), Refusal> {
-        let Phase::Saving { depth, saved } = &mut self.phase else {
-            return Err(Refusal::NotRequested { what: "part of a checkpoint" });
+    fn saved(&mut self, found: u32, records: Vec<CheckpointFile>) -> Result<(), Refusal> {
+        let Phase::Saving { depth } = self.phase else {
+            return Err(Refusal::NotRequested { what: "files of a checkpoint" });
         };
-        saved.check(worker, *depth, found)?;
-        let last_two = depth.saturating_sub(1)..=*depth;
+        if found != depth {
+            return Err(Refusal::WrongDepth { expected: depth, found });
+        }
+        let last_two = depth.saturating_sub(1)..=depth;
         let has_older = self.options.needs_older();
         let wrong = |record: &&CheckpointFile| match record.is_older() {
             true => !has_older || record.depth >= *last_two.start(),
             false => !last_two.contains(&record.depth),
         };
         if let Some(record) = records.iter().find(wrong) {
-            return Err(Refusal::WrongDepth { expected: *depth, found: record.depth });
+            return Err(Refusal::WrongDepth { expected: depth, found: record.depth });
         }
-        let Some(saved) = saved.add(worker, records) else { return Ok(()) };
-        let records: Vec<CheckpointFile> = saved.into_iter().flatten().collect();
-        let depth = *depth;
         self.check_checkpoint(depth, &records).inspect_err(|_| self.phase = Phase::Ended)?;
         // Layers that were in memory only are on disk now.
         let bytes = records.iter().map(|record| record.bytes).sum::<u64>();
@@ -421,7 +414,7 @@ impl Plan {
         }
         let layers = [self.last.as_ref(), self.previous.as_ref()].into_iter().flatten();
         let younger = layers.filter(|layer| layer.depth + 1 >= depth);
-        let younger: u64 = younger.map(|layer| layer.stats.states).sum();
+        let younger: u64 = younger.map(|layer| layer.states).sum();
         check_older(depth, self.totals.states.saturating_sub(younger), found)
     }
 
@@ -430,12 +423,12 @@ impl Plan {
         let layers = [self.last.as_ref(), self.previous.as_ref()];
         let of = |depth: u32| layers.into_iter().flatten().find(|layer| layer.depth == depth);
         // After the last layer with states comes an empty one.
-        let empty = LayerStats::default();
-        check_files(depth, of(depth).map_or(&empty, |layer| &layer.stats), files)?;
+        let totals = of(depth).map_or_else(LayerTotals::default, LayerRecord::totals);
+        check_files(depth, &totals, files)?;
         self.check_older(depth, CheckpointFile::older_states(files))?;
         match depth.checked_sub(1).and_then(of) {
             Some(before) if !self.options.engine.is_symbolic() => {
-                check_files(before.depth, &before.stats, files)
+                check_files(before.depth, &before.totals(), files)
             }
             _ => Ok(()),
         }
@@ -471,58 +464,14 @@ impl Plan {
     }
 
     fn abandon_layer(&mut self, reason: StopReason) -> Result<(), Refusal> {
-        let Phase::Layer { depth, restored: false, parts } = &self.phase else {
+        let Phase::Layer { depth, restored: false } = self.phase else {
             return Err(Refusal::NotRequested { what: "abandoned layer" });
         };
         let Some(before) = depth.checked_sub(1) else {
             return Err(Refusal::NotRequested { what: "abandoned layer 0" });
         };
-        if let Some(worker) = parts.first() {
-            return Err(Refusal::Repeated { worker, depth: *depth });
-        }
         self.ending = Some(Outcome::Stopped(reason));
         self.save(before);
         Ok(())
-    }
-}
-
-/// Answers of all workers to one order.
-#[derive(Debug)]
-struct Answers<T> {
-    /// By worker.
-    places: Vec<Option<T>>,
-    /// Workers that have not answered. A search for them at each answer would grow with the square of
-    /// their number.
-    missing: usize,
-}
-
-impl<T> Answers<T> {
-    /// None yet, of so many workers.
-    fn of(workers: usize) -> Answers<T> {
-        Answers { places: (0..workers).map(|_| None).collect(), missing: workers }
-    }
-
-    /// Checks that a worker's answer of the layer `found` is awaited.
-    fn check(&self, worker: usize, expected: u32, found: u32) -> Result<(), Refusal> {
-        if found != expected {
-            return Err(Refusal::WrongDepth { expected, found });
-        }
-        match self.places.get(worker) {
-            None => Err(Refusal::UnknownWorker { worker, workers: self.places.len() }),
-            Some(Some(_)) => Err(Refusal::Repeated { worker, depth: expected }),
-            Some(None) => Ok(()),
-        }
-    }
-
-    /// Adds an answer that [`Self::check`] has accepted. Returns all answers if it is the last one.
-    fn add(&mut self, worker: usize, answer: T) -> Option<Vec<T>> {
-        self.places[worker] = Some(answer);
-        self.missing -= 1;
-        (self.missing == 0).then(|| self.places.iter_mut().filter_map(Option::take).collect())
-    }
-
-    /// The first worker that has answered.
-    fn first(&self) -> Option<usize> {
-        self.places.iter().position(Option::is_some)
     }
 }

@@ -3,14 +3,6 @@
 /// An input that does not fit the plan's state. It has changed nothing.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
-    /// No such worker.
-    #[error("there is no worker {worker}: there are {workers}")]
-    UnknownWorker {
-        /// Its number.
-        worker: usize,
-        /// How many there are.
-        workers: usize,
-    },
     /// A report of another layer than the running one.
     #[error("a report of depth {found}, not {expected}")]
     WrongDepth {
@@ -18,14 +10,6 @@ pub enum Refusal {
         expected: u32,
         /// The report's.
         found: u32,
-    },
-    /// The worker has reported already.
-    #[error("worker {worker} has reported depth {depth} already")]
-    Repeated {
-        /// The worker.
-        worker: usize,
-        /// The layer.
-        depth: u32,
     },
     /// The plan does not expect the input in its state.
     #[error("unexpected {what}")]

@@ -1,6 +1,12 @@
 //! Lines about layers and checkpoints: their fields, and how they are logged.
 
+use std::time::Duration;
+
+use strata_store::LayerRecord;
 use tracing::{Level, debug, info};
+
+use crate::job::event::LayerEvent;
+use crate::tracker::Tracker;
 
 /// A field of a line.
 #[derive(Clone, Debug, PartialEq)]
@@ -59,6 +65,23 @@ impl LayerLine {
 
     /// Text of a line about a search whose next layer is not complete yet.
     pub const SEARCHING: &'static str = "still searching";
+
+    /// The line of a layer that a tracker has, `elapsed` after its search began.
+    #[must_use]
+    pub fn new(event: &LayerEvent, tracker: &Tracker, elapsed: Duration) -> LayerLine {
+        let LayerRecord { depth, states, generated, bytes, .. } = event.layer;
+        LayerLine {
+            layer: depth,
+            states,
+            generated,
+            dup_ratio: tracker.duplicate_ratio(),
+            bytes,
+            total: event.total_states,
+            elapsed: elapsed.as_secs_f64(),
+            rate: tracker.rate(),
+            eta: tracker.time_left(elapsed).map(|left| left.to_string()),
+        }
+    }
 
     /// The fields, in the order of the line.
     pub fn fields(&self) -> Vec<Field> {

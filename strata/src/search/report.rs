@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use strata_space::{Digest, Parameters, SpaceError};
-use strata_store::{DataDir, JobDir, JobSpec};
+use strata_store::{DataDir, JobDir, JobSpec, LayerRecord};
 use tempfile::TempDir;
 
 use crate::catalogue::Space;
@@ -16,7 +16,7 @@ use crate::job::request::Request;
 use crate::job::session::Finished;
 use crate::path::find::{find_path, trace_to};
 use crate::path::outcome::{Moves, PathOutcome};
-use crate::plan::sums::{LayerSummary, Totals};
+use crate::plan::sums::Totals;
 
 /// Opens the puzzle of a search with other parameters.
 pub(crate) type OpenParameters =
@@ -29,7 +29,7 @@ pub struct Report {
     request: Request,
     folder: JobDir,
     finished: Finished,
-    layers: Vec<LayerSummary>,
+    layers: Vec<LayerRecord>,
     open: OpenParameters,
     _data: DataDir,
     _temporary: Option<TempDir>,
@@ -45,7 +45,7 @@ impl Report {
         temporary: Option<TempDir>,
     ) -> Result<Report> {
         let history = read_history(&folder, &folder.read_manifest()?)?;
-        let layers = history.lines().iter().map(LayerSummary::of_line).collect();
+        let layers = history.lines;
         Ok(Report { request, folder, finished, layers, open, _data: data, _temporary: temporary })
     }
 
@@ -77,7 +77,7 @@ impl Report {
     }
 
     /// The layers, from depth 0.
-    pub fn layers(&self) -> &[LayerSummary] {
+    pub fn layers(&self) -> &[LayerRecord] {
         &self.layers
     }
 

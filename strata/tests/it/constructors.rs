@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use strata::catalogue::{Entry, Registry};
 use strata::{
-    Engine, Error, KeepLayers, LayerSummary, ListedState, Moves, Parameters, Puzzle, Report, Search,
+    Engine, Error, KeepLayers, LayerRecord, ListedState, Moves, Parameters, Puzzle, Report, Search,
 };
 use strata_puzzles::Hanoi;
 use strata_puzzles::panex::Panex;
@@ -84,8 +84,8 @@ impl<P: Puzzle> Ways<P> {
 
 /// States, moves and digest of every layer.
 fn figures(report: &Report) -> Vec<(u64, u64, String)> {
-    let of = |layer: &LayerSummary| {
-        let stats = &layer.stats;
+    let of = |layer: &LayerRecord| {
+        let stats = layer;
         (stats.states, stats.generated, stats.digest.to_string())
     };
     report.layers().iter().map(of).collect()

@@ -102,7 +102,7 @@ impl Puzzle for OneWay {
 }
 
 fn states(report: &Report) -> Vec<u64> {
-    report.layers().iter().map(|layer| layer.stats.states).collect()
+    report.layers().iter().map(|layer| layer.states).collect()
 }
 
 /// Any nested form: it must not be used.

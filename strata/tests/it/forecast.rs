@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use strata::catalogue::{Registry, Space};
 use strata::forecast::{Forecast, Range, Resources};
-use strata::{KeepLayers, Parameters, Tracked, Tracker};
+use strata::{KeepLayers, LayerEvent, LayerRecord, Parameters, Tracker};
 use strata_space::file_value;
 use strata_store::EngineKind;
 
@@ -73,7 +73,7 @@ impl Recorded {
     }
 
     /// The recorded layers; the time of each is that since the one before.
-    fn layers(&self) -> Vec<Tracked> {
+    fn layers(&self) -> Vec<LayerEvent> {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/layer-times");
         let text = std::fs::read_to_string(path.join(format!("{}.csv", self.file))).unwrap();
         let mut end = 0.0;
@@ -81,12 +81,15 @@ impl Recorded {
             let fields: Vec<&str> = line.split(',').collect();
             let [depth, states, total, seconds] = fields[..] else { panic!("{line}") };
             let seconds: f64 = seconds.parse().unwrap();
-            Tracked {
-                depth: depth.parse().unwrap(),
-                states: states.parse().unwrap(),
+            LayerEvent {
+                layer: LayerRecord {
+                    depth: depth.parse().unwrap(),
+                    states: states.parse().unwrap(),
+                    ..LayerRecord::default()
+                },
                 total_states: total.parse().unwrap(),
-                seconds: seconds - std::mem::replace(&mut end, seconds),
-                ..Tracked::default()
+                took: seconds - std::mem::replace(&mut end, seconds),
+                replayed: false,
             }
         };
         text.lines().skip(1).map(layer).collect()
@@ -103,10 +106,10 @@ fn puzzle_file(name: &str) -> String {
 }
 
 /// Seconds of the search at each layer, and the estimate of the remaining time.
-fn replay(tracker: &mut Tracker, layers: &[Tracked], from: f64) -> Vec<(f64, Option<Range>)> {
+fn replay(tracker: &mut Tracker, layers: &[LayerEvent], from: f64) -> Vec<(f64, Option<Range>)> {
     let mut seconds = from;
-    let mut add = |layer: &Tracked| {
-        seconds += layer.seconds;
+    let mut add = |layer: &LayerEvent| {
+        seconds += layer.took;
         let now = Duration::from_secs_f64(seconds);
         tracker.layer(layer, now);
         (seconds, tracker.time_left(now))
@@ -133,7 +136,7 @@ fn assert_within_two(file: &str, estimates: &[(f64, Option<Range>)], all: f64) {
 fn the_remaining_time_is_within_a_factor_of_two_after_a_tenth() {
     for search in &SEARCHES {
         let layers = search.layers();
-        let all: f64 = layers.iter().map(|layer| layer.seconds).sum();
+        let all: f64 = layers.iter().map(|layer| layer.took).sum();
         let estimates = replay(&mut Tracker::new(search.forecast()), &layers, 0.0);
         assert_within_two(search.file, &estimates, all);
         let missing = estimates
@@ -147,15 +150,15 @@ fn the_remaining_time_is_within_a_factor_of_two_after_a_tenth() {
 fn the_remaining_time_holds_after_a_resume_and_a_rollback() {
     for search in SEARCHES.iter().filter(|search| search.engine.is_explicit()) {
         let layers = search.layers();
-        let all: f64 = layers.iter().map(|layer| layer.seconds).sum();
+        let all: f64 = layers.iter().map(|layer| layer.took).sum();
         let mut done = 0.0;
         let half = layers.iter().position(|layer| {
-            done += layer.seconds;
+            done += layer.took;
             done > all / 2.0
         });
         let (earlier, later) = layers.split_at(half.unwrap());
         let mut tracker = Tracker::new(search.forecast());
-        let replayed = earlier.iter().map(|layer| Tracked { replayed: true, ..*layer });
+        let replayed = earlier.iter().map(|layer| LayerEvent { replayed: true, ..layer.clone() });
         let estimates = replay(&mut tracker, &replayed.collect::<Vec<_>>(), 0.0);
         // Before the first new layer the estimate is that of the run before.
         let (seconds, left) = estimates.last().unwrap();
@@ -163,7 +166,7 @@ fn the_remaining_time_holds_after_a_resume_and_a_rollback() {
         let again = replay(&mut tracker, later, *seconds);
         assert_within_two(search.file, &again, all);
         // The second half is repeated.
-        tracker.roll_back(earlier.last().map(|layer| layer.depth));
+        tracker.roll_back(earlier.last().map(|event| event.layer.depth));
         let again = replay(&mut tracker, later, *seconds);
         assert_within_two(search.file, &again, all);
     }

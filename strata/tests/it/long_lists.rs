@@ -152,7 +152,7 @@ fn session(
         }
     };
     loop {
-        let depth = reports[0].depth;
+        let depth = reports[0].layer.depth;
         assert_eq!(LayerNumbers::new(depth, &drive::sum(&reports)), expected[depth as usize]);
         if depth == to {
             break;

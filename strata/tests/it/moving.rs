@@ -116,11 +116,11 @@ impl Workers {
     ) -> (LayerNumbers, Vec<LayerReport>) {
         let reports = self.by_number.iter_mut().map(|(number, worker)| step(*number, worker));
         let reports = reports.collect::<Result<Vec<LayerReport>, _>>().unwrap();
-        let depth = reports[0].depth;
+        let depth = reports[0].layer.depth;
         let mut stats = LayerStats::default();
         for report in &reports {
-            assert_eq!(report.depth, depth);
-            stats.add(&report.stats);
+            assert_eq!(report.layer.depth, depth);
+            stats.add(&drive::stats_of(report));
         }
         let flushed = std::mem::take(&mut *self.wire.flushed.lock().unwrap());
         let all: Vec<(usize, u32)> = self.by_number.keys().map(|number| (*number, depth)).collect();

@@ -3,54 +3,52 @@
 use std::num::NonZeroU32;
 
 use strata::{
-    Command, Input, LayerPart, PartReport, Plan, PlanOptions, Refusal, ResumePoint, Start,
+    Command, Input, LayerRecord, LayerReport, Plan, PlanOptions, Refusal, ResumePoint, Start,
     StopReason,
 };
 use strata_space::{Finish, LayerStats};
-use strata_store::{CheckpointFile, EngineKind, Hex64, Hex128};
+use strata_store::{CheckpointFile, Digest, EngineKind, Hex64, Weight};
 
-fn options(workers: usize, rule: Finish<()>) -> PlanOptions {
+fn options(rule: Finish<()>) -> PlanOptions {
     PlanOptions {
-        workers,
         rule,
         max_layers: None,
         disk_limit: None,
         engine: EngineKind::Explicit,
         is_directed: false,
         is_folded: false,
+        states_are_orbits: false,
     }
 }
 
 fn plan(rule: Finish<()>) -> Plan {
-    Plan::new(options(1, rule), Start::Seeds)
+    Plan::new(options(rule), Start::Seeds)
 }
 
-fn numbers(states: u64) -> LayerPart {
-    LayerPart {
-        stats: LayerStats {
-            states,
-            positions: states,
-            generated: 3 * states,
-            regions: states.min(1),
-            ..LayerStats::default()
-        },
-        bytes: 10 * states,
-        ..LayerPart::default()
+fn numbers(states: u64) -> LayerStats {
+    LayerStats {
+        states,
+        positions: states,
+        generated: 3 * states,
+        regions: states.min(1),
+        ..LayerStats::default()
     }
 }
 
-/// A part with these figures.
-fn ending(stats: LayerStats) -> LayerPart {
-    LayerPart { stats, ..numbers(stats.states) }
+/// A report of a layer with these figures.
+fn report(depth: u32, stats: &LayerStats) -> LayerReport {
+    let mut report = LayerReport::of(depth, stats);
+    report.layer.bytes = stats.states.saturating_mul(10);
+    report
 }
 
-fn layer(worker: usize, depth: u32, numbers: LayerPart) -> Input {
-    Input::Layer(PartReport { worker, depth, part: numbers })
+fn layer(depth: u32, stats: LayerStats) -> Input {
+    Input::Layer(Box::new(report(depth, &stats)))
 }
 
 /// A file with the layer that [`numbers`] describes.
 fn record(worker: u32, depth: u32, states: u64) -> CheckpointFile {
-    let LayerStats { regions, positions, generated, .. } = numbers(states).stats;
+    let LayerStats { regions, positions, generated, .. } = numbers(states);
     CheckpointFile {
         depth,
         worker,
@@ -60,16 +58,16 @@ fn record(worker: u32, depth: u32, states: u64) -> CheckpointFile {
         positions,
         regions,
         generated,
-        digest: Hex128::default(),
+        digest: Digest::default(),
         seal: Hex64::default(),
     }
 }
 
-/// A worker's part of a checkpoint. `states` are those of the layers up to `depth`.
-fn saved(worker: usize, depth: u32, states: &[u64]) -> Input {
+/// A checkpoint of one worker. `states` are those of the layers up to `depth`.
+fn saved(depth: u32, states: &[u64]) -> Input {
     let depths = depth + 1 - states.len() as u32..=depth;
-    let files = depths.zip(states).map(|(depth, states)| record(worker as u32, depth, *states));
-    Input::Saved { worker, depth, records: files.collect() }
+    let files = depths.zip(states).map(|(depth, states)| record(0, depth, *states));
+    Input::Saved { depth, records: files.collect() }
 }
 
 /// What the plan commands now, in short.
@@ -80,7 +78,7 @@ fn commands(plan: &mut Plan) -> Vec<String> {
             Command::Seed => "seed".to_owned(),
             Command::Restore => "restore".to_owned(),
             Command::Advance { depth } => format!("advance {depth}"),
-            Command::Commit(layer) => format!("commit {}: {}", layer.depth, layer.stats.states),
+            Command::Commit(layer) => format!("commit {}: {}", layer.depth, layer.states),
             Command::Save { depth } => format!("save {depth}"),
             Command::Publish(p) => {
                 format!("publish {} of {} files: {:?}", p.depth, p.records.len(), p.ending)
@@ -91,18 +89,18 @@ fn commands(plan: &mut Plan) -> Vec<String> {
     all
 }
 
-/// Reports layers 0, 1, … with these figures from one worker. Returns the last commands.
-fn play(plan: &mut Plan, layers: &[LayerPart]) -> Vec<String> {
-    for (depth, numbers) in (0..).zip(layers) {
+/// Reports layers 0, 1, … with these figures. Returns the last commands.
+fn play(plan: &mut Plan, layers: &[LayerStats]) -> Vec<String> {
+    for (depth, stats) in (0..).zip(layers) {
         commands(plan);
-        plan.handle(layer(0, depth, numbers.clone())).unwrap();
+        plan.handle(layer(depth, *stats)).unwrap();
     }
     commands(plan)
 }
 
 /// Saves and publishes the layers up to `depth`, of which the last have these states.
 fn finish(plan: &mut Plan, depth: u32, states: &[u64]) -> Vec<String> {
-    plan.handle(saved(0, depth, states)).unwrap();
+    plan.handle(saved(depth, states)).unwrap();
     let mut all = commands(plan);
     plan.handle(Input::Published { depth }).unwrap();
     all.extend(commands(plan));
@@ -113,7 +111,7 @@ fn finish(plan: &mut Plan, depth: u32, states: &[u64]) -> Vec<String> {
 fn searches_meet_after_an_odd_or_even_number_of_moves() {
     for (odd, even, moves) in [(true, false, 3), (false, true, 4), (true, true, 3)] {
         let mut plan = plan(Finish::Meeting);
-        let last = ending(LayerStats { odd, even, ..numbers(2).stats });
+        let last = LayerStats { odd, even, ..numbers(2) };
         let end = play(&mut plan, &[numbers(1), numbers(2), last]);
         assert_eq!(end, ["commit 2: 2", "save 2"]);
         assert_eq!(
@@ -128,7 +126,7 @@ fn searches_meet_after_an_odd_or_even_number_of_moves() {
 #[test]
 fn the_start_may_be_the_goal() {
     let mut plan = plan(Finish::State(()));
-    let end = play(&mut plan, &[ending(LayerStats { found: true, ..numbers(1).stats })]);
+    let end = play(&mut plan, &[LayerStats { found: true, ..numbers(1) }]);
     assert_eq!(end, ["commit 0: 1", "save 0"]);
     assert_eq!(finish(&mut plan, 0, &[1]), ["publish 0 of 1 files: Some(Goal(0))", "end: Goal(0)"]);
 }
@@ -136,9 +134,9 @@ fn the_start_may_be_the_goal() {
 #[test]
 fn meetings_do_not_end_an_exhaustive_search_and_an_empty_layer_does() {
     let mut plan = plan(Finish::Exhausted);
-    let met = ending(LayerStats { odd: true, even: true, found: true, ..numbers(2).stats });
+    let met = LayerStats { odd: true, even: true, found: true, ..numbers(2) };
     assert_eq!(play(&mut plan, &[numbers(1), met]), ["commit 1: 2", "advance 2"]);
-    plan.handle(layer(0, 2, numbers(0))).unwrap();
+    plan.handle(layer(2, numbers(0))).unwrap();
     assert_eq!(commands(&mut plan), ["save 2"]);
     assert_eq!(
         finish(&mut plan, 2, &[2, 0]),
@@ -148,46 +146,57 @@ fn meetings_do_not_end_an_exhaustive_search_and_an_empty_layer_does() {
 }
 
 #[test]
-fn nothing_follows_before_all_workers_have_reported() {
-    let mut plan = Plan::new(options(2, Finish::Meeting), Start::Seeds);
+fn the_sum_of_all_parts_is_committed_and_saved() {
+    let mut plan = plan(Finish::Meeting);
     assert_eq!(commands(&mut plan), ["seed"]);
-    plan.handle(layer(1, 0, numbers(3))).unwrap();
     plan.handle(Input::CheckpointDue).unwrap();
     assert!(commands(&mut plan).is_empty());
-    plan.handle(layer(0, 0, numbers(4))).unwrap();
+    let parts = [4, 3].map(|states| report(0, &numbers(states)));
+    plan.handle(Input::Layer(Box::new(LayerReport::sum(parts).unwrap()))).unwrap();
     assert_eq!(commands(&mut plan), ["commit 0: 7", "save 0"]);
-    plan.handle(saved(0, 0, &[4])).unwrap();
-    assert!(commands(&mut plan).is_empty());
-    plan.handle(saved(1, 0, &[3])).unwrap();
+    let records = vec![record(0, 0, 4), record(1, 0, 3)];
+    plan.handle(Input::Saved { depth: 0, records }).unwrap();
     assert_eq!(commands(&mut plan), ["publish 0 of 2 files: None"]);
     plan.handle(Input::Published { depth: 0 }).unwrap();
     assert_eq!(commands(&mut plan), ["advance 1"]);
 }
 
 #[test]
+fn parts_of_different_layers_have_no_sum() {
+    let parts = [0, 1].map(|depth| report(depth, &numbers(1)));
+    let refusal = Refusal::WrongDepth { expected: 0, found: 1 };
+    assert_eq!(LayerReport::sum(parts), Err(refusal));
+}
+
+#[test]
+fn sums_of_parts_do_not_overflow() {
+    let part = LayerStats { states: u64::MAX, generated: u64::MAX, ..numbers(1) };
+    let sum = LayerReport::sum([part, part].map(|part| report(0, &part))).unwrap();
+    let LayerRecord { states, generated, bytes, .. } = sum.layer;
+    assert_eq!((states, generated, bytes), (u64::MAX, u64::MAX, u64::MAX));
+}
+
+#[test]
 fn unexpected_inputs_are_refused() {
-    let mut plan = Plan::new(options(2, Finish::Meeting), Start::Seeds);
-    let worker = Refusal::UnknownWorker { worker: 2, workers: 2 };
-    assert_eq!(plan.handle(layer(2, 0, numbers(1))), Err(worker));
+    let mut plan = plan(Finish::Meeting);
     let depth = Refusal::WrongDepth { expected: 0, found: 1 };
-    assert_eq!(plan.handle(layer(0, 1, numbers(1))), Err(depth));
-    plan.handle(layer(0, 0, numbers(1))).unwrap();
-    let twice = Refusal::Repeated { worker: 0, depth: 0 };
-    assert_eq!(plan.handle(layer(0, 0, numbers(1))), Err(twice));
-    assert!(matches!(plan.handle(saved(0, 0, &[1])), Err(Refusal::NotRequested { .. })));
+    assert_eq!(plan.handle(layer(1, numbers(1))), Err(depth));
+    assert!(matches!(plan.handle(saved(0, &[1])), Err(Refusal::NotRequested { .. })));
     assert!(matches!(
         plan.handle(Input::Published { depth: 0 }),
         Err(Refusal::NotRequested { .. })
     ));
-    plan.handle(layer(1, 0, numbers(1))).unwrap();
+    plan.handle(layer(0, numbers(2))).unwrap();
     assert_eq!(commands(&mut plan), ["seed", "commit 0: 2", "advance 1"]);
+    let again = Refusal::WrongDepth { expected: 1, found: 0 };
+    assert_eq!(plan.handle(layer(0, numbers(2))), Err(again));
     assert_eq!(plan.totals().states, 2);
 }
 
 #[test]
 fn limits_stop_resumably() {
     let limited = |max_layers, disk_limit| {
-        let options = PlanOptions { max_layers, disk_limit, ..options(1, Finish::Meeting) };
+        let options = PlanOptions { max_layers, disk_limit, ..options(Finish::Meeting) };
         Plan::new(options, Start::Seeds)
     };
     let mut plan = limited(Some(1), None);
@@ -200,8 +209,10 @@ fn limits_stop_resumably() {
         [(20, 60, "advance 2"), (20, 59, "save 1"), (500, 1000, "advance 2"), (500, 999, "save 1")]
     {
         let mut plan = limited(None, Some(limit));
-        let last = LayerPart { disk_peak, disk_left: 20, ..numbers(2) };
-        assert_eq!(play(&mut plan, &[numbers(1), last])[1], command);
+        play(&mut plan, &[numbers(1)]);
+        let last = LayerReport { disk_peak, disk_left: 20, ..report(1, &numbers(2)) };
+        plan.handle(Input::Layer(Box::new(last))).unwrap();
+        assert_eq!(commands(&mut plan)[1], command);
         assert_eq!(plan.totals().disk_peak, disk_peak);
     }
 }
@@ -210,7 +221,7 @@ fn limits_stop_resumably() {
 fn a_goal_takes_precedence_over_a_stop() {
     let mut plan = plan(Finish::State(()));
     plan.handle(Input::Stop(StopReason::Interrupted)).unwrap();
-    play(&mut plan, &[ending(LayerStats { found: true, ..numbers(1).stats })]);
+    play(&mut plan, &[LayerStats { found: true, ..numbers(1) }]);
     assert_eq!(finish(&mut plan, 0, &[1])[1], "end: Goal(0)");
 }
 
@@ -226,7 +237,7 @@ fn a_stop_during_a_checkpoint_is_published_with_it() {
             assert_eq!(finish(&mut plan, 0, &[1])[1], interrupted);
             continue;
         }
-        plan.handle(saved(0, 0, &[1])).unwrap();
+        plan.handle(saved(0, &[1])).unwrap();
         assert_eq!(commands(&mut plan), ["publish 0 of 1 files: None"]);
         plan.handle(Input::Stop(StopReason::Interrupted)).unwrap();
         plan.handle(Input::Published { depth: 0 }).unwrap();
@@ -239,37 +250,22 @@ fn a_stop_during_a_checkpoint_is_published_with_it() {
 
 #[test]
 fn an_abandoned_layer_leaves_a_checkpoint_of_the_layers_before() {
-    let mut plan = Plan::new(options(2, Finish::Meeting), Start::Seeds);
+    let mut plan = plan(Finish::Meeting);
     let full = || Input::AbandonLayer(StopReason::DiskFull);
     assert!(plan.handle(full()).is_err());
-    for worker in 0..2 {
-        plan.handle(layer(worker, 0, numbers(1))).unwrap();
-    }
+    plan.handle(layer(0, numbers(2))).unwrap();
     assert_eq!(commands(&mut plan), ["seed", "commit 0: 2", "advance 1"]);
     plan.handle(full()).unwrap();
     assert_eq!(commands(&mut plan), ["save 0"]);
-    for worker in 0..2 {
-        plan.handle(saved(worker, 0, &[1])).unwrap();
-    }
+    plan.handle(saved(0, &[2])).unwrap();
     plan.handle(Input::Published { depth: 0 }).unwrap();
     assert_eq!(commands(&mut plan)[1], "end: Stopped(DiskFull)");
 }
 
 #[test]
-fn a_layer_that_a_worker_has_made_cannot_be_abandoned() {
-    let mut plan = Plan::new(options(2, Finish::Meeting), Start::Seeds);
-    for worker in 0..2 {
-        plan.handle(layer(worker, 0, numbers(1))).unwrap();
-    }
-    plan.handle(layer(1, 1, numbers(1))).unwrap();
-    let refusal = plan.handle(Input::AbandonLayer(StopReason::DiskFull)).unwrap_err();
-    assert_eq!(refusal, Refusal::Repeated { worker: 1, depth: 1 });
-}
-
-#[test]
 fn a_restored_layer_is_not_committed_again_and_must_be_the_same() {
     let mut first = plan(Finish::Meeting);
-    first.handle(layer(0, 0, numbers(1))).unwrap();
+    first.handle(layer(0, numbers(1))).unwrap();
     first.next_command();
     let Some(Command::Commit(last)) = first.next_command() else { panic!("no commit") };
     let start = || {
@@ -281,14 +277,16 @@ fn a_restored_layer_is_not_committed_again_and_must_be_the_same() {
             older_states: 0,
         }))
     };
-    let mut plan = Plan::new(options(1, Finish::Meeting), start());
+    let mut plan = Plan::new(options(Finish::Meeting), start());
     assert_eq!(commands(&mut plan), ["restore"]);
-    plan.handle(layer(0, 0, LayerPart { bytes: 999, disk_peak: 1, ..numbers(1) })).unwrap();
+    let mut restored = LayerReport { disk_peak: 1, ..report(0, &numbers(1)) };
+    restored.layer.bytes = 999;
+    plan.handle(Input::Layer(Box::new(restored))).unwrap();
     assert_eq!(commands(&mut plan), ["advance 1"]);
     assert_eq!((plan.totals().states, plan.totals().disk_peak), (1, 8));
 
-    let mut plan = Plan::new(options(1, Finish::Meeting), start());
-    let refusal = plan.handle(layer(0, 0, numbers(2))).unwrap_err();
+    let mut plan = Plan::new(options(Finish::Meeting), start());
+    let refusal = plan.handle(layer(0, numbers(2))).unwrap_err();
     let text = refusal.to_string();
     assert!(text.starts_with("the layer of depth 0 has 2 states"), "{text}");
 }
@@ -296,9 +294,9 @@ fn a_restored_layer_is_not_committed_again_and_must_be_the_same() {
 #[test]
 fn nothing_follows_the_end() {
     let mut plan = plan(Finish::State(()));
-    play(&mut plan, &[ending(LayerStats { found: true, ..numbers(1).stats })]);
+    play(&mut plan, &[LayerStats { found: true, ..numbers(1) }]);
     finish(&mut plan, 0, &[1]);
-    assert!(plan.handle(layer(0, 1, numbers(1))).is_err());
+    assert!(plan.handle(layer(1, numbers(1))).is_err());
     assert!(plan.handle(Input::Published { depth: 0 }).is_err());
     plan.handle(Input::CheckpointDue).unwrap();
     plan.handle(Input::Stop(StopReason::Interrupted)).unwrap();
@@ -307,9 +305,11 @@ fn nothing_follows_the_end() {
 
 #[test]
 fn layers_that_no_search_can_find_are_refused() {
-    let with = |states, regions, generated| {
-        let stats = LayerStats { states, regions, generated, ..LayerStats::default() };
-        LayerPart { stats, ..LayerPart::default() }
+    let with = |states, regions, generated| LayerStats {
+        states,
+        regions,
+        generated,
+        ..LayerStats::default()
     };
     for (layers, what) in [
         (vec![with(1, 1, 3), with(4, 1, 9)], "4 states, by 3 moves of the layer before"),
@@ -318,14 +318,14 @@ fn layers_that_no_search_can_find_are_refused() {
         (vec![with(3, 4, 9)], "3 states in 4 regions"),
         (
             vec![with(u64::MAX, 1, u64::MAX), with(6, 1, 9)],
-            "6 states, 9 moves and 0 bytes overflow",
+            "6 states, 9 moves and 60 bytes overflow",
         ),
     ] {
         let mut plan = plan(Finish::Exhausted);
         let (last, before) = layers.split_last().unwrap();
         play(&mut plan, before);
         let depth = before.len() as u32;
-        let refusal = plan.handle(layer(0, depth, last.clone())).unwrap_err();
+        let refusal = plan.handle(layer(depth, *last)).unwrap_err();
         assert!(matches!(refusal, Refusal::Implausible { .. }), "{refusal}");
         assert!(refusal.to_string().contains(what), "{refusal}");
         assert!(commands(&mut plan).is_empty(), "the plan is over");
@@ -334,10 +334,7 @@ fn layers_that_no_search_can_find_are_refused() {
 
 #[test]
 fn positions_that_no_states_have_are_refused() {
-    let of = |states, positions| {
-        let stats = LayerStats { positions, ..numbers(states).stats };
-        LayerPart { stats, ..numbers(states) }
-    };
+    let of = |states, positions| LayerStats { positions, ..numbers(states) };
     let (explicit, dense) = ((EngineKind::Explicit, false), (EngineKind::Dense, false));
     let folded = (EngineKind::Dense, true);
     for ((engine, is_folded), layers, what) in [
@@ -355,11 +352,11 @@ fn positions_that_no_states_have_are_refused() {
         (folded, vec![of(1, 1), of(3, 6)], Some("6 positions, by 3 moves")),
         (folded, vec![of(1, 1), of(3, 2)], Some("3 states stand for 2 positions")),
     ] {
-        let options = PlanOptions { engine, is_folded, ..options(1, Finish::Exhausted) };
+        let options = PlanOptions { engine, is_folded, ..options(Finish::Exhausted) };
         let mut plan = Plan::new(options, Start::Seeds);
         let (last, before) = layers.split_last().unwrap();
         play(&mut plan, before);
-        let handled = plan.handle(layer(0, before.len() as u32, last.clone()));
+        let handled = plan.handle(layer(before.len() as u32, *last));
         match (handled, what) {
             (Err(refusal), Some(what)) => {
                 assert!(matches!(refusal, Refusal::Implausible { .. }), "{refusal}");
@@ -373,8 +370,8 @@ fn positions_that_no_states_have_are_refused() {
 #[test]
 fn orbits_are_counted_of_all_workers_or_refused() {
     let of = |(states, positions, fixed), symmetries| {
-        let stats = LayerStats { positions, fixed, ..numbers(states).stats };
-        LayerPart { stats, symmetries: NonZeroU32::new(symmetries), ..numbers(states) }
+        let stats = LayerStats { positions, fixed, ..numbers(states) };
+        LayerReport { symmetries: NonZeroU32::new(symmetries), ..report(0, &stats) }
     };
     for (parts, orbits) in [
         ([of((1, 1, 5), 6), of((0, 0, 0), 6)], Ok(Some(1))),
@@ -388,11 +385,11 @@ fn orbits_are_counted_of_all_workers_or_refused() {
         ([of((2, 7, u64::MAX), 6), of((3, 5, 5), 6)], Err("6 symmetries fix")),
     ] {
         let engine = EngineKind::Dense;
-        let options = PlanOptions { engine, is_folded: true, ..options(2, Finish::Exhausted) };
+        let options = PlanOptions { engine, is_folded: true, ..options(Finish::Exhausted) };
         let mut plan = Plan::new(options, Start::Seeds);
-        let [first, second] = parts.clone();
-        plan.handle(layer(0, 0, first)).unwrap();
-        match (plan.handle(layer(1, 0, second)), orbits) {
+        let sum = LayerReport::sum(parts.clone());
+        let handled = sum.and_then(|sum| plan.handle(Input::Layer(Box::new(sum))));
+        match (handled, orbits) {
             (Ok(()), Ok(orbits)) => assert_eq!(plan.totals().orbits, orbits, "{parts:?}"),
             (Err(refusal), Err(what)) => {
                 assert!(matches!(refusal, Refusal::Implausible { .. }), "{refusal}");
@@ -405,20 +402,17 @@ fn orbits_are_counted_of_all_workers_or_refused() {
 
 #[test]
 fn states_of_a_directed_search_may_stand_for_no_position() {
-    let of = |states, positions| {
-        let stats = LayerStats { positions, ..numbers(states).stats };
-        LayerPart { stats, ..numbers(states) }
-    };
+    let of = |states, positions| LayerStats { positions, ..numbers(states) };
     for (layers, is_right) in [
         (vec![of(3, 1), of(3, 0), of(4, 2), of(2, 1)], true),
         (vec![of(1, 0), of(3, 0)], true),
         (vec![of(1, 0), of(3, 2)], false),
     ] {
-        let options = PlanOptions { is_directed: true, ..options(1, Finish::Exhausted) };
+        let options = PlanOptions { is_directed: true, ..options(Finish::Exhausted) };
         let mut plan = Plan::new(options, Start::Seeds);
         let (last, before) = layers.split_last().unwrap();
         play(&mut plan, before);
-        let handled = plan.handle(layer(0, before.len() as u32, last.clone()));
+        let handled = plan.handle(layer(before.len() as u32, *last));
         assert_eq!(handled.is_ok(), is_right, "{layers:?}");
     }
 }
@@ -426,17 +420,17 @@ fn states_of_a_directed_search_may_stand_for_no_position() {
 #[test]
 fn a_checkpoint_without_the_layers_files_is_refused() {
     let other = |states, digest| {
-        let file = CheckpointFile { digest: Hex128([digest, 0]), ..record(0, 1, states) };
-        Input::Saved { worker: 0, depth: 1, records: vec![record(0, 0, 1), file] }
+        let file = CheckpointFile { digest: Weight([digest, 0]), ..record(0, 1, states) };
+        Input::Saved { depth: 1, records: vec![record(0, 0, 1), file] }
     };
     for (saved, depth) in [
-        (saved(0, 1, &[]), 1),
-        (saved(0, 1, &[2]), 0),
-        (saved(0, 1, &[2, 2]), 0),
-        (saved(0, 1, &[1, 1]), 1),
+        (saved(1, &[]), 1),
+        (saved(1, &[2]), 0),
+        (saved(1, &[2, 2]), 0),
+        (saved(1, &[1, 1]), 1),
         (other(2, 7), 1),
     ] {
-        let options = PlanOptions { max_layers: Some(1), ..options(1, Finish::Meeting) };
+        let options = PlanOptions { max_layers: Some(1), ..options(Finish::Meeting) };
         let mut plan = Plan::new(options, Start::Seeds);
         play(&mut plan, &[numbers(1), numbers(2)]);
         let refusal = plan.handle(saved).unwrap_err();
@@ -451,7 +445,7 @@ fn a_checkpoint_of_diagrams_has_its_last_layer_only() {
     let options = PlanOptions {
         max_layers: Some(1),
         engine: EngineKind::Symbolic,
-        ..options(1, Finish::Meeting)
+        ..options(Finish::Meeting)
     };
     let mut plan = Plan::new(options, Start::Seeds);
     play(&mut plan, &[numbers(1), numbers(2)]);
@@ -460,14 +454,11 @@ fn a_checkpoint_of_diagrams_has_its_last_layer_only() {
 
 #[test]
 fn a_checkpoint_of_a_dense_search_has_both_layers() {
-    let options = PlanOptions {
-        max_layers: Some(1),
-        engine: EngineKind::Dense,
-        ..options(1, Finish::Meeting)
-    };
+    let options =
+        PlanOptions { max_layers: Some(1), engine: EngineKind::Dense, ..options(Finish::Meeting) };
     let mut plan = Plan::new(options, Start::Seeds);
     play(&mut plan, &[numbers(1), numbers(2)]);
-    let refusal = plan.handle(saved(0, 1, &[2])).unwrap_err();
+    let refusal = plan.handle(saved(1, &[2])).unwrap_err();
     assert!(matches!(refusal, Refusal::Incomplete { depth: 0, .. }), "{refusal}");
 }
 
@@ -475,23 +466,30 @@ fn a_checkpoint_of_a_dense_search_has_both_layers() {
 fn only_directed_moves_may_have_no_inverse() {
     for is_directed in [false, true] {
         let engine = EngineKind::Dense;
-        let options = PlanOptions { engine, is_directed, ..options(1, Finish::Exhausted) };
+        let options = PlanOptions { engine, is_directed, ..options(Finish::Exhausted) };
         let mut plan = Plan::new(options, Start::Seeds);
         play(&mut plan, &[numbers(1)]);
-        let stats = LayerStats { generated: 1, ..numbers(2).stats };
-        let handled = plan.handle(layer(0, 1, ending(stats)));
+        let stats = LayerStats { generated: 1, ..numbers(2) };
+        let handled = plan.handle(layer(1, stats));
         assert_eq!(handled.is_ok(), is_directed, "{handled:?}");
     }
 }
 
 #[test]
 fn the_lean_engine_counts_no_moves() {
-    let options = PlanOptions { engine: EngineKind::SymbolicLean, ..options(1, Finish::Meeting) };
+    let options = PlanOptions { engine: EngineKind::SymbolicLean, ..options(Finish::Meeting) };
     let mut plan = Plan::new(options, Start::Seeds);
-    let without_moves = |states| {
-        let stats = LayerStats { generated: 0, ..numbers(states).stats };
-        LayerPart { stats, ..numbers(states) }
-    };
+    let without_moves = |states| LayerStats { generated: 0, ..numbers(states) };
     let end = play(&mut plan, &[without_moves(1), without_moves(2)]);
     assert_eq!(end, ["commit 1: 2", "advance 2"]);
+}
+
+#[test]
+fn states_may_be_the_orbits() {
+    for states_are_orbits in [false, true] {
+        let options = PlanOptions { states_are_orbits, ..options(Finish::Exhausted) };
+        let mut plan = Plan::new(options, Start::Seeds);
+        play(&mut plan, &[numbers(1), numbers(2)]);
+        assert_eq!(plan.totals().orbits, states_are_orbits.then_some(3));
+    }
 }

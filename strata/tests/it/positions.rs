@@ -65,7 +65,7 @@ fn run(counting: &str, workers: usize) -> strata::Result<Report> {
 fn positions_are_summed_if_a_space_counts_them() {
     let counted = run("right", 2).unwrap();
     assert_eq!((counted.states(), counted.positions()), (13, 4096));
-    let layers = counted.layers().iter().map(|layer| layer.stats.positions);
+    let layers = counted.layers().iter().map(|layer| layer.positions);
     assert!(layers.eq((0..=12).map(corners)));
     let uncounted = run("not", 2).unwrap();
     assert_eq!((uncounted.states(), uncounted.positions()), (13, 0));

@@ -11,7 +11,7 @@ use strata_explicit::Engine;
 use strata_puzzles::Hanoi;
 use strata_space::{Keyed, Parameters};
 use strata_store::{
-    CheckpointFile, FaultyFs, Hex64, Hex128, JobDir, RealFs, StoreError, write_diagram_snapshot,
+    CheckpointFile, FaultyFs, Hex64, JobDir, RealFs, StoreError, Weight, write_diagram_snapshot,
 };
 use strata_symbolic::Options;
 
@@ -25,7 +25,7 @@ fn worker(faulty: &FaultyFs, dir: &std::path::Path) -> Worker {
     let mut workers = start_workers_on(Arc::new(faulty.clone()), setup, &engine, dir);
     let mut worker = workers.pop().unwrap();
     worker.seed().unwrap();
-    while worker.advance().unwrap().stats.states < 1_000 {}
+    while worker.advance().unwrap().layer.states < 1_000 {}
     worker
 }
 
@@ -71,7 +71,7 @@ fn a_diagram_beyond_the_memory_budget_is_a_full_memory() {
             positions: 1,
             regions: 1,
             generated: 1,
-            digest: Hex128([0; 2]),
+            digest: Weight([0; 2]),
             seal: Hex64(sealed.seal),
         };
         (sealed.bytes, load_diagram(&folder, &record, &mut *search).unwrap_err())

@@ -86,10 +86,11 @@ fn names(dir: &Path) -> Vec<String> {
 #[test]
 fn a_search_lists_layers_states_and_radius() {
     let mut seen = Vec::new();
-    let search = Search::new(Cube::new(12)).threads(2).on_layer(|layer| seen.push(layer.states));
+    let search =
+        Search::new(Cube::new(12)).threads(2).on_layer(|event| seen.push(event.layer.states));
     let report = search.run().unwrap();
     assert_eq!((report.radius(), report.states(), report.moves()), (12, 4096, None));
-    let states: Vec<u64> = report.layers().iter().map(|layer| layer.stats.states).collect();
+    let states: Vec<u64> = report.layers().iter().map(|layer| layer.states).collect();
     assert_eq!(states, binomials());
     drop(report);
     assert_eq!(seen, binomials());
@@ -131,8 +132,8 @@ fn a_cancelled_search_stops_with_a_checkpoint() {
     let dir = tempfile::tempdir().unwrap();
     let search = cube(dir.path());
     let token = search.cancel_token();
-    let search = search.on_layer(|layer| {
-        if layer.depth == 3 {
+    let search = search.on_layer(|event| {
+        if event.layer.depth == 3 {
             token.cancel();
         }
     });
@@ -220,7 +221,7 @@ fn paths_lead_to_listed_states() {
     let report = Search::new(Cube::new(9)).keep_layers(KeepLayers::All).run().unwrap();
     for depth in 0..=9 {
         let layer = report.layer(depth).unwrap();
-        assert_eq!(layer.states(), report.layers()[depth as usize].stats.states);
+        assert_eq!(layer.states(), report.layers()[depth as usize].states);
         let (mut listed, mut sampled) = (0, 0);
         layer
             .visit(&mut |state| {

@@ -154,7 +154,7 @@ fn the_last_layer_is_counted_but_not_expanded() {
         let before = expanded.swap(0, Ordering::Relaxed);
         assert!(before <= 2);
         (1..=4).for_each(|_| reports.push(worker.advance().unwrap()));
-        let stats: Vec<LayerStats> = reports.iter().map(|report| report.stats).collect();
+        let stats: Vec<LayerStats> = reports.iter().map(drive::stats_of).collect();
         let error = worker.advance().err().map(|error| error.to_string());
         (stats, expanded.load(Ordering::Relaxed), error)
     };

@@ -1,13 +1,13 @@
-//! Simulation of the plan: thousands of random runs with late and repeated answers in any order,
-//! checkpoints, stops and crashes, after which the number of workers changes.
+//! Simulation of the plan: thousands of random runs with repeated answers, checkpoints, stops and
+//! crashes, after which the number of workers changes.
 
 use proptest::prelude::*;
 use strata::{
-    Command, Input, LayerPart, LayerSummary, Outcome, PartReport, Plan, PlanOptions, Publication,
-    ResumePoint, Start, StopReason, Totals,
+    Command, Input, LayerRecord, LayerReport, Outcome, Plan, PlanOptions, Publication, ResumePoint,
+    Start, StopReason, Totals,
 };
 use strata_space::{Digest, Finish, LayerStats};
-use strata_store::{CheckpointFile, EngineKind, Hex64, Hex128};
+use strata_store::{CheckpointFile, EngineKind, Hex64};
 
 /// A pseudo-random number generator with a fixed seed.
 struct Random(u64);
@@ -45,36 +45,20 @@ impl SimulatedSearch {
         SimulatedSearch { widths, rule, goal }
     }
 
-    fn layer(&self, depth: u32) -> LayerSummary {
-        let states = self.widths.get(depth as usize).copied().unwrap_or(0);
-        let goal = self.goal.filter(|goal| goal.0 == depth);
-        LayerSummary {
-            depth,
-            stats: LayerStats {
-                states,
-                positions: 2 * states,
-                fixed: 0,
-                regions: states,
-                generated: 1000 * states,
-                digest: (0..states % 5).map(|i| Digest::hash(u64::from(depth) * 7 + i)).sum(),
-                odd: goal.is_some_and(|goal| goal.1),
-                even: goal.is_some_and(|goal| goal.2),
-                found: goal.is_some(),
-            },
-            orbits: None,
-            bytes: 3 * states,
-            kept: Vec::new(),
-        }
+    fn layer(&self, depth: u32) -> LayerRecord {
+        self.part(depth, 0, 1).layer
     }
 
     /// One worker's part: the first has the digest, the last has what is left of the states.
-    fn part(&self, depth: u32, worker: usize, workers: usize) -> LayerPart {
-        let LayerStats { states, digest, .. } = self.layer(depth).stats;
+    fn part(&self, depth: u32, worker: usize, workers: usize) -> LayerReport {
+        let states = self.widths.get(depth as usize).copied().unwrap_or(0);
         let share = states / workers as u64;
         let own = if worker + 1 == workers { states - share * (workers as u64 - 1) } else { share };
         let goal = self.goal.filter(|goal| goal.0 == depth && worker == workers / 2);
-        LayerPart {
-            stats: LayerStats {
+        let digest = (0..states % 5).map(|i| Digest::hash(u64::from(depth) * 7 + i)).sum();
+        let mut report = LayerReport::of(
+            depth,
+            &LayerStats {
                 states: own,
                 positions: 2 * own,
                 fixed: 0,
@@ -85,9 +69,15 @@ impl SimulatedSearch {
                 even: goal.is_some_and(|goal| goal.2),
                 found: goal.is_some(),
             },
-            bytes: 3 * own,
-            ..LayerPart::default()
-        }
+        );
+        report.layer.bytes = 3 * own;
+        report
+    }
+
+    /// The barrier of a layer.
+    fn report(&self, depth: u32, workers: usize) -> Input {
+        let parts = (0..workers).map(|worker| self.part(depth, worker, workers));
+        Input::Layer(Box::new(LayerReport::sum(parts).unwrap()))
     }
 
     /// The end of an undisturbed search, and its last depth.
@@ -108,19 +98,15 @@ impl SimulatedSearch {
 /// What the driver has made durable.
 #[derive(Default)]
 struct Disk {
-    committed: Vec<LayerSummary>,
+    committed: Vec<LayerRecord>,
     checkpoint: Option<(Publication, usize)>,
 }
 
-fn records(
-    search: &SimulatedSearch,
-    depth: u32,
-    worker: usize,
-    workers: usize,
-) -> Vec<CheckpointFile> {
-    let record = |depth| {
-        let LayerStats { states, positions, regions, generated, digest, .. } =
-            search.part(depth, worker, workers).stats;
+/// The files of a checkpoint.
+fn records(search: &SimulatedSearch, depth: u32, workers: usize) -> Vec<CheckpointFile> {
+    let record = |(depth, worker)| {
+        let LayerRecord { states, positions, regions, generated, digest, .. } =
+            search.part(depth, worker, workers).layer;
         CheckpointFile {
             depth,
             worker: worker as u32,
@@ -130,14 +116,15 @@ fn records(
             positions,
             regions,
             generated,
-            digest: Hex128(digest.0),
+            digest,
             seal: Hex64::default(),
         }
     };
-    (depth.saturating_sub(1)..=depth).map(record).collect()
+    let depths = depth.saturating_sub(1)..=depth;
+    depths.flat_map(|depth| (0..workers).map(move |worker| (depth, worker))).map(record).collect()
 }
 
-fn check_publication(publication: &Publication, workers: usize, committed: &[LayerSummary]) {
+fn check_publication(publication: &Publication, workers: usize, committed: &[LayerRecord]) {
     let depth = publication.depth;
     let mut named: Vec<_> = publication.records.iter().map(|r| (r.depth, r.worker)).collect();
     named.sort_unstable();
@@ -152,15 +139,15 @@ fn check_publication(publication: &Publication, workers: usize, committed: &[Lay
 }
 
 /// The plan of the next session: from the start, or from what is durable.
-fn next_plan(search: &SimulatedSearch, disk: &mut Disk, workers: usize) -> Plan {
+fn next_plan(search: &SimulatedSearch, disk: &mut Disk) -> Plan {
     let options = PlanOptions {
-        workers,
         rule: search.rule,
         max_layers: None,
         disk_limit: None,
         engine: EngineKind::Explicit,
         is_directed: false,
         is_folded: false,
+        states_are_orbits: false,
     };
     let start = match &disk.checkpoint {
         None => {
@@ -190,34 +177,29 @@ fn session(
 ) -> Option<Outcome> {
     let workers = 1 + random.below(4) as usize;
     let restored = disk.checkpoint.as_ref().map_or(0, |(publication, _)| publication.depth);
-    let mut plan = next_plan(search, disk, workers);
-    let mut in_flight: Vec<Input> = Vec::new();
+    let mut plan = next_plan(search, disk);
     let mut delivered: Vec<Input> = Vec::new();
     loop {
+        let mut next = None;
         while let Some(command) = plan.next_command() {
-            let layer = |depth| {
-                (0..workers).map(move |worker| {
-                    let numbers = search.part(depth, worker, workers);
-                    Input::Layer(PartReport { worker, depth, part: numbers })
-                })
-            };
             match command {
-                Command::Seed => in_flight.extend(layer(0)),
-                Command::Restore => in_flight.extend(layer(restored)),
+                Command::Seed => next = Some(search.report(0, workers)),
+                Command::Restore => next = Some(search.report(restored, workers)),
                 Command::Advance { depth } => {
                     assert_eq!(disk.committed.len() as u32, depth, "only complete layers");
-                    in_flight.extend(layer(depth));
+                    next = Some(search.report(depth, workers));
                 }
                 Command::Commit(layer) => {
                     assert_eq!(layer, search.layer(disk.committed.len() as u32));
                     disk.committed.push(layer);
                 }
-                Command::Save { depth } => in_flight.extend((0..workers).map(|worker| {
-                    Input::Saved { worker, depth, records: records(search, depth, worker, workers) }
-                })),
+                Command::Save { depth } => {
+                    let records = records(search, depth, workers);
+                    next = Some(Input::Saved { depth, records });
+                }
                 Command::Publish(publication) => {
                     check_publication(&publication, workers, &disk.committed);
-                    in_flight.push(Input::Published { depth: publication.depth });
+                    next = Some(Input::Published { depth: publication.depth });
                     disk.checkpoint = Some((*publication, disk.committed.len()));
                 }
                 Command::End(outcome) => {
@@ -240,12 +222,11 @@ fn session(
             plan.handle(Input::Stop(StopReason::Interrupted)).unwrap();
         }
         if random.one_in(3) && !delivered.is_empty() {
-            // Repeated and late answers change nothing.
+            // Repeated answers change nothing.
             let at = random.below(delivered.len() as u64) as usize;
             assert!(plan.handle(delivered[at].clone()).is_err());
         }
-        let at = random.below(in_flight.len() as u64) as usize;
-        let input = in_flight.swap_remove(at);
+        let input = next.expect("the plan waits for an input");
         plan.handle(input.clone()).unwrap();
         // A publication has no sender that could repeat it at the same depth.
         if !matches!(input, Input::Published { .. }) {
@@ -278,7 +259,7 @@ proptest! {
         };
         let (expected, depth) = search.end();
         prop_assert_eq!(outcome, expected);
-        let all: Vec<LayerSummary> = (0..=depth).map(|depth| search.layer(depth)).collect();
+        let all: Vec<LayerRecord> = (0..=depth).map(|depth| search.layer(depth)).collect();
         prop_assert_eq!(disk.committed, all);
     }
 }

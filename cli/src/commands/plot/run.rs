@@ -12,10 +12,10 @@ use super::event::{self, Written};
 use crate::args::path::check_folder;
 use crate::client::record;
 use crate::commands::stats::rows::rows;
-use crate::commands::stats::table::Row;
 use crate::folder::{open, space};
 use crate::output::console::Console;
 use crate::output::exit::{ExitCode, Failure};
+use crate::output::layer::LayerRow;
 use crate::output::stdout;
 use crate::target::Target;
 
@@ -69,7 +69,7 @@ fn curve(target: &Target<'_>) -> Result<JobCurve, Failure> {
         Target::Cluster(found) if found.job.name.is_empty() => found.job.id.clone(),
         Target::Cluster(found) => found.job.name.clone(),
     };
-    let figures = |row: Row| LayerFigures {
+    let figures = |row: LayerRow| LayerFigures {
         depth: row.depth,
         states: row.states,
         positions: row.positions,

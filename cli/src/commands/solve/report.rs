@@ -2,15 +2,16 @@
 
 use std::path::Path;
 
-use strata::{Event, Finished, LayerEvent, Request, StopReason, orbits};
+use strata::{Event, Finished, Request, StopReason};
 
 use super::args::SolveArgs;
 use super::prepared::Prepared;
 use crate::output::events;
 use crate::output::exit::ExitCode;
 use crate::output::json;
+use crate::output::layer::{Layer, counted};
 use crate::output::progress::Progress;
-use crate::spaces::request::{self, Naming};
+use crate::spaces::request;
 
 /// The event of the displays; none if the library event has no counterpart.
 pub(super) fn event(
@@ -29,7 +30,10 @@ pub(super) fn event(
             let job = started(request, data_dir, job, *resumed_from);
             events::Event::Job(events::Job { engine_reason: reason.clone(), ..job })
         }
-        Event::Layer(layer) => events::Event::Layer(shown(layer, &prepared.naming)),
+        Event::Layer(event) => {
+            let positions = prepared.naming.positions(event.layer.positions, event.layer.states);
+            events::Event::Layer(Layer { event: event.clone(), positions })
+        }
         Event::Checkpoint { depth, bytes, seconds } => {
             let (depth, bytes, seconds) = (*depth, *bytes, *seconds);
             events::Event::Checkpoint(events::Checkpoint { depth, bytes, seconds })
@@ -60,22 +64,6 @@ fn started(
     }
 }
 
-fn shown(layer: &LayerEvent, naming: &Naming) -> events::Layer {
-    events::Layer {
-        depth: layer.depth,
-        states: layer.states,
-        positions: naming.positions(layer.positions, layer.states),
-        orbits: layer.orbits,
-        generated: layer.generated,
-        regions: layer.regions,
-        bytes: layer.bytes,
-        digest: layer.digest.to_string(),
-        seconds: layer.seconds,
-        total_states: layer.total_states,
-        replayed: layer.replayed,
-    }
-}
-
 /// Emits the result.
 pub(super) fn result(prepared: &Prepared, progress: &Progress, finished: &Finished) -> ExitCode {
     let Finished { result: found, totals, seconds } = finished;
@@ -99,8 +87,8 @@ pub(super) fn result(prepared: &Prepared, progress: &Progress, finished: &Finish
         moves: found.moves,
         layers: found.layers,
         states: found.states,
-        positions: events::counted(found.positions, found.states),
-        orbits: orbits((spec.engine, &spec.params), found.states, found.orbits),
+        positions: counted(found.positions, found.states),
+        orbits: found.orbits,
         generated: found.generated,
         widest: found.widest,
         widest_depth: totals.widest_depth,

@@ -2,21 +2,20 @@
 
 use std::path::Path;
 
-use strata::{orbits, verify};
+use strata::{LayerEvent, LayerEvents, LayerRecord, verify};
 use strata_store::EngineKind;
 
-use super::table::Row;
 use crate::client::record;
 use crate::folder::open;
-use crate::output::events::counted;
 use crate::output::exit::Failure;
+use crate::output::layer::{LayerRow, counted};
 use crate::target::{ClusterJob, Target};
 
 /// The engine and the layers of a job, which may be running.
 ///
 /// # Errors
 /// If its history cannot be read, or the cluster does not answer.
-pub(crate) fn rows(target: &Target<'_>) -> Result<(EngineKind, Vec<Row>), Failure> {
+pub(crate) fn rows(target: &Target<'_>) -> Result<(EngineKind, Vec<LayerRow>), Failure> {
     match target {
         Target::Folder(folder) => rows_of_folder(folder),
         Target::Cluster(found) => rows_of_cluster(found),
@@ -24,43 +23,27 @@ pub(crate) fn rows(target: &Target<'_>) -> Result<(EngineKind, Vec<Row>), Failur
 }
 
 /// The layer table of a job in a folder, which may be running.
-fn rows_of_folder(dir: &Path) -> Result<(EngineKind, Vec<Row>), Failure> {
+fn rows_of_folder(dir: &Path) -> Result<(EngineKind, Vec<LayerRow>), Failure> {
     let (folder, manifest) = open(dir)?;
     let spec = manifest.spec.clone();
     let (_, view) = verify::with_current(&folder, manifest, |manifest| {
         let record = manifest.checkpoint.as_ref().map(|checkpoint| &checkpoint.history);
         folder.read_history(record)
     })?;
-    let mut end = 0.0;
-    let rows = view.lines.into_iter().map(|line| Row {
-        depth: line.depth,
-        states: line.states,
-        positions: counted(line.positions, line.states),
-        orbits: orbits((spec.engine, &spec.params), line.states, line.orbits),
-        generated: line.generated,
-        regions: line.regions,
-        bytes: line.bytes,
-        digest: line.digest.to_string(),
-        seconds: line.seconds - std::mem::replace(&mut end, line.seconds),
-    });
-    let rows = rows.collect();
-    Ok((spec.engine, rows))
+    Ok((spec.engine, of_layers(view.lines)))
 }
 
 /// The layer table of a cluster's job.
-fn rows_of_cluster(found: &ClusterJob<'_>) -> Result<(EngineKind, Vec<Row>), Failure> {
-    let (spec, mut end) = (record::spec(&found.job), 0.0);
-    let rows = found.remote.layers(&found.job.id)?.into_iter().map(|line| Row {
-        depth: line.depth,
-        states: line.states,
-        positions: counted(line.positions, line.states),
-        orbits: orbits((spec.engine, &spec.parameters), line.states, line.orbits),
-        generated: line.generated,
-        regions: line.regions,
-        bytes: line.bytes,
-        digest: record::digest(line.digest),
-        seconds: record::duration(line.seconds, std::mem::replace(&mut end, line.seconds)),
+fn rows_of_cluster(found: &ClusterJob<'_>) -> Result<(EngineKind, Vec<LayerRow>), Failure> {
+    let engine = record::spec(&found.job).engine;
+    Ok((engine, of_layers(found.remote.layers(&found.job.id)?)))
+}
+
+fn of_layers(layers: Vec<LayerRecord>) -> Vec<LayerRow> {
+    let mut events = LayerEvents::default();
+    let layers = layers.into_iter().map(|layer| events.next(layer, true));
+    let rows = layers.map(|LayerEvent { layer, took, .. }| {
+        LayerRow::new(&layer, counted(layer.positions, layer.states), took)
     });
-    let rows = rows.collect();
-    Ok((spec.engine, rows))
+    rows.collect()
 }

@@ -3,10 +3,10 @@
 use std::io::{self, Write};
 
 use clap::ValueEnum;
-use serde::Serialize;
 use strata_store::EngineKind;
 
 use crate::output::json::write_line;
+use crate::output::layer::LayerRow;
 use crate::output::units;
 
 /// Format of the layer table.
@@ -22,29 +22,6 @@ pub(crate) enum TableFormat {
     Growth,
 }
 
-/// One layer of the table.
-#[derive(Clone, Debug, Serialize)]
-pub(crate) struct Row {
-    /// The distance from the start.
-    pub(crate) depth: u32,
-    /// States in the layer.
-    pub(crate) states: u64,
-    /// Positions that they stand for, if they are counted.
-    pub(crate) positions: Option<u64>,
-    /// Orbits of symmetries among them; none if they are unknown, or symmetry is not used.
-    pub(crate) orbits: Option<u64>,
-    /// Legal moves from the layer's states.
-    pub(crate) generated: u64,
-    /// Regions with a state in the layer.
-    pub(crate) regions: u64,
-    /// Bytes of the layer's files when they were sealed.
-    pub(crate) bytes: u64,
-    /// The order-independent digest, 32 hexadecimal digits.
-    pub(crate) digest: String,
-    /// Time the layer took.
-    pub(crate) seconds: f64,
-}
-
 const COLUMNS: [&str; 9] = [
     "depth",
     "states",
@@ -58,18 +35,18 @@ const COLUMNS: [&str; 9] = [
 ];
 
 /// Whether states stand for other numbers of positions, in any layer.
-fn has_positions(rows: &[Row]) -> bool {
+fn has_positions(rows: &[LayerRow]) -> bool {
     rows.iter().any(|row| row.positions.is_some_and(|positions| positions != row.states))
 }
 
 /// Whether there are other numbers of orbits than of states, in any layer.
-fn has_orbits(rows: &[Row]) -> bool {
+fn has_orbits(rows: &[LayerRow]) -> bool {
     rows.iter().any(|row| row.orbits.is_some_and(|orbits| orbits != row.states))
 }
 
 /// Whether an aligned table has a column: positions and orbits only if they are not the states, and no
 /// figures that the engine does not have.
-fn is_shown(column: &str, rows: &[Row], engine: EngineKind) -> bool {
+fn is_shown(column: &str, rows: &[LayerRow], engine: EngineKind) -> bool {
     match column {
         "positions" => has_positions(rows),
         "orbits" => has_orbits(rows),
@@ -83,7 +60,7 @@ fn is_shown(column: &str, rows: &[Row], engine: EngineKind) -> bool {
 
 /// Writes the rows of a job of an engine in the given format.
 pub(crate) fn write(
-    rows: &[Row],
+    rows: &[LayerRow],
     engine: EngineKind,
     format: TableFormat,
     out: &mut impl Write,
@@ -96,7 +73,7 @@ pub(crate) fn write(
     }
 }
 
-fn write_csv(rows: &[Row], out: &mut impl Write) -> io::Result<()> {
+fn write_csv(rows: &[LayerRow], out: &mut impl Write) -> io::Result<()> {
     writeln!(out, "{}", COLUMNS.join(","))?;
     for row in rows {
         let text = |count: Option<u64>| count.map_or_else(String::new, |count| count.to_string());
@@ -111,16 +88,16 @@ fn write_csv(rows: &[Row], out: &mut impl Write) -> io::Result<()> {
 }
 
 /// Positions of each layer, or states where positions are not counted.
-fn write_growth(rows: &[Row], out: &mut impl Write) -> io::Result<()> {
+fn write_growth(rows: &[LayerRow], out: &mut impl Write) -> io::Result<()> {
     let mut lines = rows.iter().map(|row| (row.depth, row.positions.unwrap_or(row.states)));
     lines.try_for_each(|(depth, count)| writeln!(out, "{depth} {count}"))
 }
 
-fn write_json(rows: &[Row], out: &mut impl Write) -> io::Result<()> {
+fn write_json(rows: &[LayerRow], out: &mut impl Write) -> io::Result<()> {
     rows.iter().try_for_each(|row| write_line("layer", row, out))
 }
 
-fn write_table(rows: &[Row], engine: EngineKind, out: &mut impl Write) -> io::Result<()> {
+fn write_table(rows: &[LayerRow], engine: EngineKind, out: &mut impl Write) -> io::Result<()> {
     let shown = COLUMNS.map(|column| is_shown(column, rows, engine));
     let chosen = |cells: [String; COLUMNS.len()]| -> Vec<String> {
         let cells = cells.into_iter().zip(shown);
@@ -144,7 +121,7 @@ fn write_table(rows: &[Row], engine: EngineKind, out: &mut impl Write) -> io::Re
     write_totals(rows, engine, out)
 }
 
-fn write_totals(rows: &[Row], engine: EngineKind, out: &mut impl Write) -> io::Result<()> {
+fn write_totals(rows: &[LayerRow], engine: EngineKind, out: &mut impl Write) -> io::Result<()> {
     let states: u64 = rows.iter().map(|row| row.states).sum();
     let text = |sum: Option<u64>, name: &str| {
         sum.map_or_else(String::new, |sum| format!(", {} {name}", units::count(sum)))
@@ -167,7 +144,7 @@ fn write_totals(rows: &[Row], engine: EngineKind, out: &mut impl Write) -> io::R
     )
 }
 
-fn cells(row: &Row) -> [String; COLUMNS.len()] {
+fn cells(row: &LayerRow) -> [String; COLUMNS.len()] {
     [
         row.depth.to_string(),
         units::count(row.states),
@@ -185,8 +162,8 @@ fn cells(row: &Row) -> [String; COLUMNS.len()] {
 mod tests {
     use super::*;
 
-    fn rows() -> Vec<Row> {
-        let row = |depth, states, seconds| Row {
+    fn rows() -> Vec<LayerRow> {
+        let row = |depth, states, seconds| LayerRow {
             depth,
             states,
             positions: Some(states),
@@ -268,7 +245,7 @@ mod tests {
     #[test]
     fn orbits_have_a_column_where_they_are_not_the_states() {
         let mut rows = rows();
-        let table = |rows: &[Row]| {
+        let table = |rows: &[LayerRow]| {
             let mut out = Vec::new();
             write(rows, EngineKind::Dense, TableFormat::Table, &mut out).unwrap();
             String::from_utf8(out).unwrap()

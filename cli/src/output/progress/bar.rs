@@ -8,7 +8,8 @@ use strata::forecast::Forecast;
 use strata::{Tracker, memory};
 
 use super::sink::{Sink, Throttle};
-use crate::output::events::{Event, Layer};
+use crate::output::events::Event;
+use crate::output::layer::Layer;
 use crate::output::units;
 
 /// Redraws are at least this far apart.
@@ -46,7 +47,7 @@ impl Bar {
     }
 
     fn layer(&mut self, layer: &Layer, now: Duration) {
-        self.tracker.layer(&layer.tracked(), now);
+        self.tracker.layer(&layer.event, now);
         self.draw(now);
     }
 

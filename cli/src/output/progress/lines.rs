@@ -8,7 +8,8 @@ use strata::{Tracker, memory};
 use tracing::{Level, info, warn};
 
 use super::sink::{Sink, Throttle};
-use crate::output::events::{Checkpoint, Event, Job, Layer, Summary};
+use crate::output::events::{Checkpoint, Event, Job, Summary};
+use crate::output::layer::Layer;
 
 /// Lines about checkpoints are at least this far apart.
 const INTERVAL: Duration = Duration::from_secs(2);
@@ -70,11 +71,11 @@ impl Lines {
     }
 
     fn layer(&mut self, layer: &Layer, now: Duration) {
-        self.tracker.layer(&layer.tracked(), now);
-        if layer.replayed {
+        self.tracker.layer(&layer.event, now);
+        if layer.event.replayed {
             return;
         }
-        let line = self.line(layer, now);
+        let line = LayerLine::new(&layer.event, &self.tracker, now);
         self.last = Some(line.clone());
         if self.pace.is_due(now) {
             self.held_back = None;
@@ -82,20 +83,6 @@ impl Lines {
         } else {
             line.log(&self.job, Level::DEBUG, LayerLine::COMMITTED);
             self.held_back = Some(line);
-        }
-    }
-
-    fn line(&self, layer: &Layer, now: Duration) -> LayerLine {
-        LayerLine {
-            layer: layer.depth,
-            states: layer.states,
-            generated: layer.generated,
-            dup_ratio: self.tracker.duplicate_ratio(),
-            bytes: layer.bytes,
-            total: layer.total_states,
-            elapsed: now.as_secs_f64(),
-            rate: self.tracker.rate(),
-            eta: self.tracker.time_left(now).map(|left| left.to_string()),
         }
     }
 
@@ -227,7 +214,10 @@ mod tests {
 
     fn replayed(event: Event) -> Event {
         match event {
-            Event::Layer(layer) => Event::Layer(Layer { replayed: true, ..layer }),
+            Event::Layer(mut layer) => {
+                layer.event.replayed = true;
+                Event::Layer(layer)
+            }
             other => other,
         }
     }

@@ -4,16 +4,17 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use serde_json::Value;
-use strata::{Request, Tracker};
+use strata::{LayerEvent, LayerRecord, Request, Tracker};
 use strata_dashboard::model::{
-    Action, Checkpoint, Job, JobResult, JobState, Layer, LogEntry, LogPart, MarkKind, Overview,
-    Range, Scope, Solution,
+    Action, Checkpoint, Job, JobResult, JobState, LogEntry, LogPart, MarkKind, Overview, Range,
+    Scope, Solution,
 };
 use strata_dashboard::{Source, SourceError};
 use strata_store::JobSpec;
 
 use super::sink::Sink;
 use crate::output::events::{self, Event};
+use crate::output::layer::Layer;
 use crate::spaces::drawings::Drawings;
 use crate::spaces::program;
 
@@ -34,7 +35,7 @@ pub(crate) struct SearchPage {
 
 struct State {
     job: Job,
-    layers: Vec<Layer>,
+    layers: Vec<LayerRecord>,
     tracker: Tracker,
     /// Time of the last event or tick.
     now: Duration,
@@ -110,30 +111,24 @@ impl State {
         }
     }
 
-    fn add(&mut self, layer: &events::Layer, now: Duration) {
-        self.tracker.layer(&layer.tracked(), now);
-        if self.layers.len() > layer.depth as usize {
+    fn add(&mut self, layer: &Layer, now: Duration) {
+        self.tracker.layer(&layer.event, now);
+        let LayerEvent { layer: record, total_states, took, .. } = &layer.event;
+        if self.layers.len() > record.depth as usize {
             // A search that starts over shows its layers again.
-            self.layers.truncate(layer.depth as usize);
+            self.layers.truncate(record.depth as usize);
             self.job.positions = self.layers.iter().map(|layer| layer.positions).sum();
             self.job.orbits = self.layers.iter().map(|layer| layer.orbits).sum();
         }
-        let positions = layer.positions.unwrap_or(0);
-        self.job.positions += positions;
+        self.job.positions += record.positions;
         let before = if self.layers.is_empty() { Some(0) } else { self.job.orbits };
-        self.job.orbits = before.zip(layer.orbits).map(|(sum, more)| sum + more);
-        self.job.seconds = self.layers.last().map_or(0.0, |last| last.seconds) + layer.seconds;
-        self.layers.push(Layer {
-            depth: layer.depth,
-            states: layer.states,
-            positions,
-            orbits: layer.orbits,
-            bytes: layer.bytes,
-            seconds: self.job.seconds,
-        });
-        self.job.depth = Some(layer.depth);
-        self.job.layer_states = layer.states;
-        self.job.states = layer.total_states;
+        self.job.orbits = before.zip(record.orbits).map(|(sum, more)| sum + more);
+        self.job.seconds = self.layers.last().map_or(0.0, |last| last.seconds) + took;
+        self.job.depth = Some(record.depth);
+        self.job.layer_states = record.states;
+        self.job.states = *total_states;
+        let seconds = self.job.seconds;
+        self.layers.push(LayerRecord { seconds, kept: Vec::new(), ..record.clone() });
     }
 
     fn end(&mut self, state: JobState, error: String) {
@@ -242,9 +237,9 @@ impl Source for SearchPage {
         if job.id == id { Ok(job) } else { Err(SourceError::NoSuchJob(id.to_owned())) }
     }
 
-    fn layers(&self, id: &str, from: u32) -> Result<Vec<Layer>, SourceError> {
+    fn layers(&self, id: &str, from: u32) -> Result<Vec<LayerRecord>, SourceError> {
         self.job(id)?;
-        Ok(self.state().layers.iter().skip(from as usize).take(PART).copied().collect())
+        Ok(self.state().layers.iter().skip(from as usize).take(PART).cloned().collect())
     }
 
     fn expected(&self, id: &str) -> Result<Vec<(u32, f64)>, SourceError> {

@@ -9,7 +9,10 @@ use strata_net::printable;
 use strata_store::EngineKind;
 
 use super::sink::Sink;
-use crate::output::events::{Antipode, Antipodes, Event, Farthest, Layer, Outcome, Summary};
+use strata::LayerRecord;
+
+use crate::output::events::{Antipode, Antipodes, Event, Farthest, Outcome, Summary};
+use crate::output::layer::Layer;
 use crate::output::stdout::Output;
 use crate::output::units;
 
@@ -40,12 +43,13 @@ impl<W: Write> ResultText<W> {
     }
 
     fn layer(&mut self, layer: &Layer) {
-        if layer.replayed && !self.remote {
-            self.replayed += layer.states;
+        let LayerRecord { depth, states, .. } = layer.event.layer;
+        if layer.event.replayed && !self.remote {
+            self.replayed += states;
         }
         // A job of a cluster repeats layers after a fault.
-        self.layers.retain(|(depth, _)| *depth < layer.depth);
-        self.layers.push_back((layer.depth, layer.states));
+        self.layers.retain(|(before, _)| *before < depth);
+        self.layers.push_back((depth, states));
         if self.layers.len() > LAST_LAYERS {
             self.layers.pop_front();
         }
@@ -280,10 +284,11 @@ mod tests {
     fn replayed_states_do_not_count_towards_the_rate() {
         let shared = Shared::default();
         let mut sink = ResultText::new(Output::new(shared.clone()));
-        let Event::Layer(first) = layer(0, 4_078_172, 4_078_172) else {
+        let Event::Layer(mut first) = layer(0, 4_078_172, 4_078_172) else {
             panic!("not a layer");
         };
-        let first = Event::Layer(Layer { replayed: true, ..first });
+        first.event.replayed = true;
+        let first = Event::Layer(first);
         sink.event(&first, Duration::ZERO);
         sink.event(&layer(1, 210, 4_078_382), Duration::ZERO);
         sink.event(&Event::Result(summary()), Duration::ZERO);

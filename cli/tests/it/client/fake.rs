@@ -31,7 +31,7 @@ pub(crate) struct Script {
     pub(crate) jobs: Vec<v1::Job>,
     /// The steps of the next `Watch` calls, in order.
     pub(crate) watches: VecDeque<Vec<Step>>,
-    pub(crate) layers: Vec<v1::LayerLine>,
+    pub(crate) layers: Vec<v1::LayerRecord>,
     pub(crate) workers: Vec<v1::WorkerInfo>,
     pub(crate) logs: Vec<v1::LogLine>,
     /// The failure of every call, if any.
@@ -276,13 +276,13 @@ pub(crate) fn job(state: v1::JobState) -> v1::Job {
     }
 }
 
-pub(crate) fn line(depth: u32) -> v1::LayerLine {
+pub(crate) fn line(depth: u32) -> v1::LayerRecord {
     let states = u64::from(depth) + 1;
-    v1::LayerLine {
+    v1::LayerRecord {
         depth,
         states,
         positions: states,
-        orbits: None,
+        orbits: Some(states),
         generated: 3 * states,
         regions: 1,
         bytes: 100,

@@ -2,26 +2,25 @@
 
 use std::sync::atomic::AtomicUsize;
 
-use strata_store::Hex128;
+use strata_store::Weight;
 
 use super::*;
 
-fn line(depth: u32) -> HistoryLine {
-    HistoryLine {
+fn line(depth: u32) -> LayerRecord {
+    LayerRecord {
         depth,
         states: 10 * u64::from(depth),
         positions: 10 * u64::from(depth),
-        orbits: None,
         generated: 0,
         regions: 0,
         bytes: 0,
-        digest: Hex128([0, 0]),
+        digest: Weight([0, 0]),
         seconds: 0.0,
-        kept: None,
+        ..LayerRecord::default()
     }
 }
 
-fn lines(depths: std::ops::Range<u32>) -> Vec<HistoryLine> {
+fn lines(depths: std::ops::Range<u32>) -> Vec<LayerRecord> {
     depths.map(line).collect()
 }
 
@@ -33,7 +32,7 @@ fn states(job: &JobView) -> u64 {
 fn repeated_layers_count_once() {
     let folder = tempfile::tempdir().unwrap();
     let job = JobViews::new(folder.path()).job("a");
-    let saved = JobProgress::of_lines(&lines(0..2));
+    let saved = Some(Totals::of_lines(&lines(0..2)));
     job.activate(saved.clone());
     job.add_layer(line(2), Figures::default());
     job.add_layer(line(3), Figures::default());
@@ -55,7 +54,7 @@ fn a_view_holds_the_layers_after_the_checkpoint_and_a_window_of_events() {
     let folder = tempfile::tempdir().unwrap();
     let job = JobViews::new(folder.path()).job("a");
     job.activate(None);
-    let mut saved = JobProgress::default();
+    let mut saved = Totals::default();
     for depth in 0..LAYERS {
         job.add_layer(line(depth), Figures::default());
         saved.add(&line(depth));

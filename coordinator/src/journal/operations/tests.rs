@@ -4,10 +4,8 @@
 use redb::{Database, ReadableDatabase, TableDefinition};
 
 use super::*;
-use crate::entry::{ClusterCheckpoint, EndState};
+use crate::entry::ClusterCheckpoint;
 use crate::journal::records::layer_key;
-
-mod upgrade;
 
 type Table = TableDefinition<'static, &'static str, &'static [u8]>;
 
@@ -25,18 +23,17 @@ fn value(path: &Path, table: &'static str, key: &str) -> Vec<u8> {
     rows.get(key).unwrap().unwrap().value().to_vec()
 }
 
-fn line(depth: u32) -> strata_store::HistoryLine {
-    strata_store::HistoryLine {
+fn line(depth: u32) -> strata_store::LayerRecord {
+    strata_store::LayerRecord {
         depth,
         states: 1,
         positions: 1,
-        orbits: None,
         generated: 2,
         regions: 1,
         bytes: 9,
-        digest: strata_store::Hex128([3, 4]),
+        digest: strata_store::Weight([3, 4]),
         seconds: 0.5,
-        kept: None,
+        ..strata_store::LayerRecord::default()
     }
 }
 
@@ -154,7 +151,7 @@ fn hold_files(journal: &Journal, keeper: u32, holder: u32) {
     let (job, _) = journal.submit("job", None, spec(), JobOptions::default(), 0, None).unwrap();
     let (seal, file) = (strata_store::Hex64(1), "layer-000000-000.strata".to_owned());
     let kept = strata_store::KeptFile { worker: keeper, file: file.clone(), bytes: 9, seal };
-    let first = strata_store::HistoryLine { kept: Some(vec![kept]), ..line(0) };
+    let first = strata_store::LayerRecord { kept: vec![kept], ..line(0) };
     let record = strata_store::CheckpointFile {
         depth: 0,
         worker: holder,
@@ -164,12 +161,11 @@ fn hold_files(journal: &Journal, keeper: u32, holder: u32) {
         positions: 1,
         regions: 1,
         generated: 2,
-        digest: strata_store::Hex128([3, 4]),
+        digest: strata_store::Weight([3, 4]),
         seal,
     };
     let (records, owners) = (vec![record], vec![2; 4]);
-    let checkpoint =
-        ClusterCheckpoint { depth: 0, records, owners, disk_peak: 1, spilled: 0, made: None };
+    let checkpoint = ClusterCheckpoint { depth: 0, records, owners, made: 0 };
     journal.checkpoint(&job.id, &[first], |job| job.checkpoint = Some(checkpoint)).unwrap();
 }
 
@@ -294,7 +290,7 @@ fn another_format_is_refused() {
         });
     }
     let error = Journal::open(&path).unwrap_err();
-    assert!(matches!(error, JournalError::Format { expected: 7, found: 8, .. }), "{error}");
+    assert!(matches!(error, JournalError::Format { expected: 1, found: 2, .. }), "{error}");
 }
 
 #[test]
@@ -340,9 +336,7 @@ fn a_listed_job_lacks_only_files_and_owners() {
                 depth: 2,
                 records: Vec::new(),
                 owners: vec![0, 1, 0, 1],
-                disk_peak: 5,
-                spilled: 6,
-                made: Some(7),
+                made: 7,
             });
             job.result = Some(strata_store::JobResult {
                 moves: Some(2),
@@ -352,7 +346,7 @@ fn a_listed_job_lacks_only_files_and_owners() {
                 orbits: Some(2),
                 generated: 6,
                 widest: 1,
-                digest: strata_store::Hex128([9, 10]),
+                digest: strata_store::Weight([9, 10]),
                 disk_peak_bytes: 5,
                 peak_rss_bytes: 7,
                 seconds: 1.5,

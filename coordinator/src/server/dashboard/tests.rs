@@ -82,18 +82,17 @@ fn the_overview_is_bounded() {
     assert_eq!(overview.jobs[0].id, ids[ENDED]);
 }
 
-fn line() -> HistoryLine {
-    HistoryLine {
+fn line() -> LayerRecord {
+    LayerRecord {
         depth: 0,
         states: 1,
         positions: 1,
-        orbits: None,
         generated: 3,
         regions: 1,
         bytes: 10,
-        digest: Hex128([0, 0]),
+        digest: Weight([0, 0]),
         seconds: 0.0,
-        kept: None,
+        ..LayerRecord::default()
     }
 }
 
@@ -101,14 +100,14 @@ fn line() -> HistoryLine {
 fn layers_come_from_the_view_and_the_journal() {
     let (_folder, source) = source();
     let id = submit(&source);
-    let line = |depth: u32| HistoryLine {
+    let line = |depth: u32| LayerRecord {
         depth,
         states: u64::from(depth) + 1,
         seconds: f64::from(depth),
         ..line()
     };
     assert_eq!(source.layers(&id, 0).unwrap(), []);
-    let saved: Vec<HistoryLine> = (0..1500).map(line).collect();
+    let saved: Vec<LayerRecord> = (0..1500).map(line).collect();
     let (entry, ()) = source.cluster.journal.update(&id, |_| ()).unwrap();
     let entry = source.cluster.journal.checkpoint(&entry.id, &saved, |_| ()).unwrap();
     let depths = |source: &ClusterSource, from| {
@@ -153,19 +152,13 @@ fn entries_of_the_log_mark_the_charts() {
 fn a_running_job_has_its_figures_and_the_age_and_cost_of_its_checkpoint() {
     let (_folder, source) = source();
     let id = submit(&source);
-    let line = HistoryLine { depth: 0, states: 1, ..line() };
+    let line = LayerRecord { depth: 0, states: 1, ..line() };
     let made = source.cluster.seconds() - 40;
     let change = |entry: &mut JobEntry| {
         entry.state = crate::entry::JobState::Running;
         entry.expected_states = Some(1000.0);
-        entry.checkpoint = Some(ClusterCheckpoint {
-            depth: 0,
-            records: Vec::new(),
-            owners: vec![0],
-            disk_peak: 0,
-            spilled: 0,
-            made: Some(made),
-        });
+        entry.checkpoint =
+            Some(ClusterCheckpoint { depth: 0, records: Vec::new(), owners: vec![0], made });
     };
     let journal = &source.cluster.journal;
     let entry = journal.checkpoint(&id, std::slice::from_ref(&line), change).unwrap();
@@ -180,7 +173,7 @@ fn a_running_job_has_its_figures_and_the_age_and_cost_of_its_checkpoint() {
         share_of_work: Some(0.25),
         time_left: Some(left),
     };
-    view.add_layer(HistoryLine { depth: 1, ..line }, figures);
+    view.add_layer(LayerRecord { depth: 1, ..line }, figures);
     let shown = source.job(&id).unwrap();
     assert_eq!((shown.state, &*shown.engine), (JobState::Running, "explicit"));
     assert_eq!((shown.share, shown.expected_states), (Some(0.25), Some(1000.0)));

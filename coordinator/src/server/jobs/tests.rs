@@ -7,7 +7,7 @@ use strata::Figures;
 use strata::catalogue::{Entry, KeySpace, Parameter, Parameters, Puzzle, Seed, SpaceError};
 use strata_net::{TlsFiles, limits};
 use strata_space::file_value;
-use strata_store::{Hex128, HistoryLine, JobResult};
+use strata_store::{JobResult, LayerRecord, Weight};
 use tempfile::TempDir;
 use tokio_stream::StreamExt;
 use tonic::Code;
@@ -35,18 +35,17 @@ fn open(folder: &TempDir, puzzles: Registry) -> Jobs {
     Jobs::new(cluster, security)
 }
 
-fn line(depth: u32) -> HistoryLine {
-    HistoryLine {
+fn line(depth: u32) -> LayerRecord {
+    LayerRecord {
         depth,
         states: 10 + u64::from(depth),
         positions: 10 + u64::from(depth),
-        orbits: None,
         generated: 30,
         regions: 5,
         bytes: 100,
-        digest: Hex128([7, 8]),
+        digest: Weight([7, 8]),
         seconds: f64::from(depth),
-        kept: None,
+        ..LayerRecord::default()
     }
 }
 
@@ -141,7 +140,7 @@ async fn the_layers_of_a_deep_job_are_sent_in_parts() {
     const LAYERS: u32 = 200_000;
     let (_folder, jobs) = service();
     let id = jobs.submit(hanoi("deep")).await.unwrap().into_inner().id;
-    let lines: Vec<HistoryLine> = (0..LAYERS).map(line).collect();
+    let lines: Vec<LayerRecord> = (0..LAYERS).map(line).collect();
     jobs.cluster.journal.checkpoint(&id, &lines, |_| ()).unwrap();
     let stream = jobs.layers(Request::new(v1::JobRef { job: id })).await.unwrap();
     let layers: Vec<_> = parts(stream).await.into_iter().flat_map(|p| p.layers).collect();
@@ -182,7 +181,7 @@ async fn the_first_list_after_a_start_opens_no_space_and_no_view() {
     let v1::Job { id, expected_layers, .. } = jobs.submit(request).await.unwrap().into_inner();
     assert!(expected_layers.is_some());
     let cluster = Arc::clone(&jobs.cluster);
-    let lines: Vec<HistoryLine> = (0..8).map(line).collect();
+    let lines: Vec<LayerRecord> = (0..8).map(line).collect();
     let entry = cluster.journal.checkpoint(&id, &lines, |entry| entry.state = JobState::Done);
     cluster.journal.submit_copies(&entry.unwrap(), JOBS - 1).unwrap();
     drop((jobs, cluster));
@@ -216,7 +215,7 @@ async fn a_watcher_that_falls_behind_receives_every_layer_once() {
         }
     };
     for first in (0..LAYERS).step_by(500) {
-        let lines: Vec<HistoryLine> = (first..first + 500).map(line).collect();
+        let lines: Vec<LayerRecord> = (first..first + 500).map(line).collect();
         lines.iter().for_each(|line| view.add_layer(line.clone(), Figures::default()));
         // The last layers are in no checkpoint.
         if first + 500 < LAYERS {
@@ -299,7 +298,7 @@ async fn only_a_goal_that_is_not_reached_is_no_goal() {
                 orbits: None,
                 generated: 12,
                 widest: 3,
-                digest: Hex128([7, 8]),
+                digest: Weight([7, 8]),
                 disk_peak_bytes: 0,
                 peak_rss_bytes: 0,
                 seconds: 1.0,

@@ -113,7 +113,7 @@ fn job_metrics(cluster: &Cluster, entry: &JobEntry) -> JobMetrics {
     let interval = entry.options.checkpoint_interval.unwrap_or(cluster.options.checkpoint_interval);
     JobMetrics {
         job: view::job(entry, live, 0),
-        checkpoint_made: entry.checkpoint.as_ref().and_then(|checkpoint| checkpoint.made),
+        checkpoint_made: entry.checkpoint.as_ref().map(|checkpoint| checkpoint.made),
         checkpoint_interval: interval.as_secs_f64(),
         work: cluster.work.of(&entry.id),
     }

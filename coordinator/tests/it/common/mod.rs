@@ -6,7 +6,7 @@ use strata_coordinator::{
     ClusterCheckpoint, EndState, EndedJob, JobEntry, JobOptions, Journal, JournalError,
     WorkerEntry, WorkerNumber,
 };
-use strata_store::{CheckpointFile, EngineKind, Hex64, Hex128, HistoryLine, JobSpec};
+use strata_store::{CheckpointFile, EngineKind, Hex64, JobSpec, LayerRecord, Weight};
 
 /// All states of jobs that have ended.
 pub(crate) const STATES: [EndState; 4] =
@@ -17,19 +17,18 @@ pub(crate) fn spec(n: u32) -> JobSpec {
     JobSpec { space: "panex".to_owned(), params, shards: 64, engine: EngineKind::Explicit }
 }
 
-pub(crate) fn line(depth: u32, salt: u64) -> HistoryLine {
+pub(crate) fn line(depth: u32, salt: u64) -> LayerRecord {
     let states = salt.wrapping_mul(0x9e37_79b9).wrapping_add(u64::from(depth));
-    HistoryLine {
+    LayerRecord {
         depth,
         states,
         positions: states,
-        orbits: None,
         generated: states.wrapping_mul(3),
         regions: states / 7,
         bytes: 100 + states / 2,
-        digest: Hex128([states, !states]),
+        digest: Weight::hash(states),
         seconds: states as f64 / 997.0,
-        kept: None,
+        ..LayerRecord::default()
     }
 }
 
@@ -43,11 +42,11 @@ pub(crate) fn checkpoint(depth: u32) -> ClusterCheckpoint {
         positions: 17,
         regions: 3,
         generated: 51,
-        digest: Hex128([1, u64::from(depth)]),
+        digest: Weight([1, u64::from(depth)]),
         seal: Hex64(99),
     };
     let (records, owners) = (vec![record], vec![0; 64]);
-    ClusterCheckpoint { depth, records, owners, disk_peak: 1, spilled: 2, made: Some(3) }
+    ClusterCheckpoint { depth, records, owners, made: 3 }
 }
 
 pub(crate) fn submit(journal: &Journal, name: Option<&str>, n: u32) -> JobEntry {
@@ -70,7 +69,7 @@ pub(crate) fn submit(journal: &Journal, name: Option<&str>, n: u32) -> JobEntry 
 pub(crate) struct Content {
     pub(crate) workers: Vec<WorkerEntry>,
     pub(crate) jobs: Vec<JobEntry>,
-    pub(crate) layers: BTreeMap<String, Vec<HistoryLine>>,
+    pub(crate) layers: BTreeMap<String, Vec<LayerRecord>>,
     /// The jobs that have ended, in the order of their ids.
     pub(crate) ended: Vec<EndedJob>,
     /// Removed jobs, of which workers may still hold files.

@@ -3,7 +3,6 @@
 use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::Arc;
-use std::time::Instant;
 
 use strata_dense::{Options, PartSearch, Search};
 use strata_space::LayerStats;
@@ -20,7 +19,7 @@ use crate::local::error::{Result, WorkerError};
 use crate::local::files::Files;
 use crate::local::restore::Restore;
 use crate::local::work::Work;
-use crate::local::worker::LayerReport;
+use crate::plan::report::LayerReport;
 use crate::plan::sums::totals_of;
 
 /// Configuration of a worker of the dense engine.
@@ -268,26 +267,20 @@ impl DenseWorker {
     }
 
     /// The report of the current layer. Other workers can read its file from then on.
-    fn report(&self, started: Instant) -> Result<LayerReport> {
-        let layer = self.current.layer.as_ref();
-        let shared = match layer.filter(|_| !self.is_alone()) {
-            Some(layer) => Some(self.files.share(layer)?),
-            None => None,
-        };
-        let disk_bytes = self.disk_bytes();
-        Ok(LayerReport {
-            depth: self.current.depth,
-            stats: self.current.stats,
-            symmetries: self.space.tables().symmetries(),
-            bytes: layer.map_or(0, Layer::file_bytes),
-            kept: layer.and_then(|layer| self.files.kept(layer)),
-            shared,
-            disk_bytes,
-            disk_left: disk_bytes,
-            spilled_bytes: 0,
-            waiting: self.files.waiting(),
-            seconds: started.elapsed().as_secs_f64(),
-        })
+    fn report(&self) -> Result<LayerReport> {
+        let mut report = LayerReport::of(self.current.depth, &self.current.stats);
+        report.symmetries = self.space.tables().symmetries();
+        if let Some(layer) = &self.current.layer {
+            report.layer.bytes = layer.file_bytes();
+            report.layer.kept.extend(self.files.kept(layer));
+            if !self.is_alone() {
+                report.shared.push(self.files.share(layer)?);
+            }
+        }
+        report.disk_peak = self.disk_bytes();
+        report.disk_left = report.disk_peak;
+        report.waiting = self.files.waiting();
+        Ok(report)
     }
 }
 
@@ -319,7 +312,6 @@ impl Work for DenseWorker {
     }
 
     fn seed(&mut self) -> Result<LayerReport> {
-        let started = Instant::now();
         let (stats, layer) = match &mut self.search {
             Engine::Memory(search) => {
                 let new = Search::new(Arc::clone(&self.space), &options(&self.setup))?;
@@ -341,13 +333,12 @@ impl Work for DenseWorker {
         };
         let layer = layer.map_or_else(|| self.write_if_kept(0, &stats), |layer| Ok(Some(layer)))?;
         self.current = Slot { depth: 0, stats, layer };
-        self.report(started)
+        self.report()
     }
 
     fn restore(&mut self, from: &Restore) -> Result<LayerReport> {
-        let started = Instant::now();
         self.load_checkpoint(from)?;
-        self.report(started)
+        self.report()
     }
 
     fn reads(&self, worker: u32) -> bool {
@@ -355,7 +346,6 @@ impl Work for DenseWorker {
     }
 
     fn advance(&mut self, files: &[CheckpointFile]) -> Result<LayerReport> {
-        let started = Instant::now();
         let depth = self.current.depth + 1;
         let (stats, layer) = match &mut self.search {
             Engine::Memory(Some(search)) => (search.advance().unwrap_or_default(), None),
@@ -368,8 +358,8 @@ impl Work for DenseWorker {
         // After a failure the last two layers are still those before.
         let layer =
             layer.map_or_else(|| self.write_if_kept(depth, &stats), |layer| Ok(Some(layer)))?;
-        let disk_bytes = self.push(Slot { depth, stats, layer })?;
-        Ok(LayerReport { disk_bytes, ..self.report(started)? })
+        let disk_peak = self.push(Slot { depth, stats, layer })?;
+        Ok(LayerReport { disk_peak, ..self.report()? })
     }
 
     fn save(&mut self) -> Result<Vec<CheckpointFile>> {

@@ -18,6 +18,9 @@ use strata_store::{
     KeptFile, Layer, RealFs, StoreError,
 };
 
+use crate::dense::kept_of;
+use crate::drive::stats_of;
+
 type Space = Arc<dyn DenseSpace>;
 
 fn open(name: &str, parameters: &[(&str, &str)]) -> Space {
@@ -218,11 +221,11 @@ fn worker(space: &Space, way: Way, folder: &JobDir) -> DenseWorker {
 
 /// The layers up to the end of a search that has just been seeded or restored.
 fn run(worker: &mut DenseWorker, first: LayerReport) -> Vec<LayerStats> {
-    let mut found = vec![first.stats];
+    let mut found = vec![stats_of(&first)];
     while found.last().unwrap().states > 0 {
         let report = worker.advance(&[]).unwrap();
-        assert_eq!(report.depth, worker.depth());
-        found.push(report.stats);
+        assert_eq!(report.layer.depth, worker.depth());
+        found.push(stats_of(&report));
     }
     found.pop();
     found
@@ -272,8 +275,8 @@ fn a_search_resumes_at_every_depth_in_any_way() {
             let mut kept = Vec::new();
             let mut report = worker.seed().unwrap();
             loop {
-                let depth = report.depth;
-                kept.extend(report.kept.map(|file| (depth, file)));
+                let depth = report.layer.depth;
+                kept.extend(kept_of(&report));
                 let records = worker.save().unwrap();
                 let depths: Vec<u32> = records.iter().map(|record| record.depth).collect();
                 assert_eq!(depths, (depth.saturating_sub(1)..=depth).collect::<Vec<_>>());
@@ -284,7 +287,7 @@ fn a_search_resumes_at_every_depth_in_any_way() {
                     let copied = self::folder(Arc::new(RealFs), copy.path());
                     let mut resumed_worker = self::worker(&space, resumed, &copied);
                     let first = resumed_worker.restore(&restore(depth, &records, &kept)).unwrap();
-                    let mut found = if first.stats.states == 0 {
+                    let mut found = if first.layer.states == 0 {
                         Vec::new()
                     } else {
                         run(&mut resumed_worker, first)
@@ -295,7 +298,7 @@ fn a_search_resumes_at_every_depth_in_any_way() {
                     let what = format!("{name} from {depth}, {resumed:?} after {way:?}");
                     assert_eq!(found, expected[depth as usize..], "{what}");
                 }
-                if report.stats.states == 0 {
+                if report.layer.states == 0 {
                     break;
                 }
                 report = worker.advance(&[]).unwrap();
@@ -344,9 +347,9 @@ fn kept_layers_hold_their_states() {
                 let mut worker = worker(&space, way, &folder);
                 let mut kept = Vec::new();
                 let mut report = worker.seed().unwrap();
-                while report.stats.states > 0 {
-                    kept.extend(report.kept.map(|file| (report.depth, file)));
-                    if report.depth % 3 == 2 {
+                while report.layer.states > 0 {
+                    kept.extend(kept_of(&report));
+                    if report.layer.depth % 3 == 2 {
                         worker.save().unwrap();
                         worker.saved().unwrap();
                     }
@@ -369,7 +372,7 @@ fn kept_layers_hold_their_states() {
                 let mut named: BTreeSet<String> = named.collect();
                 if keeps == KeepLayers::All {
                     // The empty layer is kept, too.
-                    named.extend(report.kept.clone().map(|kept| kept.file));
+                    named.extend(report.layer.kept.iter().map(|kept| kept.file.clone()));
                 }
                 assert_eq!(names(dir.path()), named, "{name}, {way:?}");
             }
@@ -393,11 +396,11 @@ fn checkpointed(space: &Space, way: Way, depth: u32) -> Checkpointed {
     let mut worker = worker(space, way, &folder);
     let mut kept = Vec::new();
     let mut report = worker.seed().unwrap();
-    while report.depth < depth {
-        kept.extend(report.kept.map(|file| (report.depth, file)));
+    while report.layer.depth < depth {
+        kept.extend(kept_of(&report));
         report = worker.advance(&[]).unwrap();
     }
-    kept.extend(report.kept.map(|file| (report.depth, file)));
+    kept.extend(kept_of(&report));
     let records = worker.save().unwrap();
     worker.saved().unwrap();
     Checkpointed { dir, fs, worker, records, kept }

@@ -8,7 +8,7 @@ use std::num::NonZeroU32;
 use std::path::Path;
 use std::sync::Arc;
 
-use strata::{DenseSetup, DenseWorker, KeepLayers, LayerReport, Restore, Work};
+use strata::{DenseSetup, DenseWorker, KeepLayers, LayerRecord, LayerReport, Restore, Work};
 use strata_dense::{Options, PartSearch, Search, SearchError};
 use strata_puzzles::permutation::Permutation;
 use strata_puzzles::{DenseHanoi, Hanoi};
@@ -18,6 +18,8 @@ use strata_space::dense::{
 };
 use strata_space::{LayerStats, Puzzle, file_value};
 use strata_store::{CheckpointFile, FaultyFs, Fs, JobDir, KeptFile, RealFs};
+
+use crate::drive::stats_of;
 
 fn hanoi() -> Arc<dyn DenseSpace> {
     Arc::new(DenseHanoi::new(Hanoi::new(9, 4, true).unwrap()).unwrap())
@@ -117,6 +119,12 @@ fn expected(space: &Arc<dyn DenseSpace>) -> Vec<LayerStats> {
     layers
 }
 
+/// The files that keep the layer of a report, with its depth.
+fn kept_of(report: &LayerReport) -> Vec<(u32, KeptFile)> {
+    let LayerRecord { depth, kept, .. } = &report.layer;
+    kept.iter().map(|kept| (*depth, kept.clone())).collect()
+}
+
 /// What a job records.
 #[derive(Clone, Default)]
 struct Records {
@@ -127,8 +135,8 @@ struct Records {
 
 impl Records {
     fn add(&mut self, report: &LayerReport) {
-        self.kept.retain(|(depth, _)| *depth < report.depth);
-        self.kept.extend(report.kept.clone().map(|kept| (report.depth, kept)));
+        self.kept.retain(|(depth, _)| *depth < report.layer.depth);
+        self.kept.extend(kept_of(report));
     }
 
     fn restore(&self) -> Restore {
@@ -160,18 +168,18 @@ fn layers_are_the_same_in_memory_by_parts_and_from_every_checkpoint() {
             let mut records = Records::default();
             let mut report = worker.seed().unwrap();
             for stats in &expected {
-                assert_eq!(report.stats, *stats, "depth {}", report.depth);
+                assert_eq!(stats_of(&report), *stats, "depth {}", report.layer.depth);
                 records.add(&report);
-                (records.depth, records.files) = (report.depth, worker.save().unwrap());
+                (records.depth, records.files) = (report.layer.depth, worker.save().unwrap());
                 worker.saved().unwrap();
                 if stats.states == 0 {
                     break;
                 }
                 // The next session has the other amount of memory.
-                worker = new(budgets(&space)[(index + report.depth as usize) % 2]);
+                worker = new(budgets(&space)[(index + report.layer.depth as usize) % 2]);
                 let restored = worker.restore(&records.restore()).unwrap();
                 let found = stats.found;
-                assert_eq!(LayerStats { found, ..restored.stats }, *stats);
+                assert_eq!(LayerStats { found, ..stats_of(&restored) }, *stats);
                 report = worker.advance(&[]).unwrap();
             }
             // Kept layers, and those of the last checkpoint.
@@ -207,17 +215,17 @@ fn a_checkpoint_survives_a_crash_at_every_sync_and_rename() {
                 faulty.fail_after(steps);
                 let outcome = loop {
                     records.add(&report);
-                    if report.depth % 4 == 1 {
+                    if report.layer.depth % 4 == 1 {
                         match worker.save() {
                             Ok(files) => {
-                                (records.depth, records.files) = (report.depth, files);
+                                (records.depth, records.files) = (report.layer.depth, files);
                                 last = Some(records.clone());
                             }
                             Err(error) => break Err(error),
                         }
                         worker.saved().unwrap();
                     }
-                    if report.depth == 12 {
+                    if report.layer.depth == 12 {
                         break Ok(());
                     }
                     report = worker.advance(&[]).unwrap();
@@ -229,7 +237,7 @@ fn a_checkpoint_survives_a_crash_at_every_sync_and_rename() {
                     let mut worker = new();
                     worker.restore(&last.restore()).unwrap();
                     let next = worker.advance(&[]).unwrap();
-                    assert_eq!(next.stats, expected[next.depth as usize]);
+                    assert_eq!(stats_of(&next), expected[next.layer.depth as usize]);
                 }
                 completed = outcome.is_ok();
                 if completed {
@@ -267,7 +275,7 @@ fn a_full_disk_leaves_the_last_two_layers_to_be_saved() {
     let mut worker = DenseWorker::new(setup, space).unwrap();
     worker.restore(&records.restore()).unwrap();
     let next = worker.advance(&[]).unwrap();
-    assert_eq!(next.stats, expected[next.depth as usize]);
+    assert_eq!(stats_of(&next), expected[next.layer.depth as usize]);
 }
 
 #[test]

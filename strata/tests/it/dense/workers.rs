@@ -11,6 +11,7 @@ use strata_space::dense::DenseSpace;
 use strata_store::{CheckpointFile, Fs, JobDir, KeptFile, RealFs};
 
 use crate::dense::{budgets, expected, folded, hanoi};
+use crate::drive::stats_of;
 
 const SHARDS: usize = 7;
 
@@ -62,7 +63,7 @@ impl Team {
     }
 
     fn shared(&self) -> Vec<CheckpointFile> {
-        self.reports.iter().filter_map(|report| report.shared.clone()).collect()
+        self.reports.iter().flat_map(|report| report.shared.clone()).collect()
     }
 
     fn advance(&mut self) {
@@ -73,14 +74,14 @@ impl Team {
 
     fn sum(&self) -> LayerStats {
         let mut sum = LayerStats::default();
-        self.reports.iter().for_each(|report| sum.add(&report.stats));
+        self.reports.iter().for_each(|report| sum.add(&stats_of(report)));
         sum
     }
 
     fn save(&mut self, saved: &mut Saved) {
         let files = self.workers.iter_mut().map(|worker| worker.save().unwrap());
         saved.files = files.flatten().collect();
-        (saved.depth, saved.owners) = (self.reports[0].depth, Arc::clone(&self.owners));
+        (saved.depth, saved.owners) = (self.reports[0].layer.depth, Arc::clone(&self.owners));
         self.workers.iter_mut().for_each(|worker| worker.saved().unwrap());
     }
 }
@@ -99,9 +100,10 @@ impl Saved {
     }
 
     fn add(&mut self, reports: &[LayerReport]) {
-        let depth = reports[0].depth;
+        let depth = reports[0].layer.depth;
         self.kept.retain(|(kept, _)| *kept < depth);
-        self.kept.extend(reports.iter().filter_map(|r| r.kept.clone().map(|kept| (depth, kept))));
+        let kept = reports.iter().flat_map(|report| &report.layer.kept);
+        self.kept.extend(kept.map(|kept| (depth, kept.clone())));
     }
 
     /// Names of the files that the job needs, sorted.
@@ -148,7 +150,7 @@ fn any_number_of_workers(space: &Arc<dyn DenseSpace>) {
             let mut team = Team::new(space, dir.path(), memory, &owners);
             team.seed();
             for stats in &expected {
-                assert_eq!(team.sum(), *stats, "depth {}", team.reports[0].depth);
+                assert_eq!(team.sum(), *stats, "depth {}", team.reports[0].layer.depth);
                 if stats.states > 0 {
                     team.advance();
                 }
@@ -213,5 +215,5 @@ fn a_layer_is_not_made_without_the_files_of_all_sources() {
     let error = team.workers[1].advance(&files).unwrap_err().to_string();
     assert!(error.contains(&files[0].file), "{error}");
     std::fs::write(layer(&files[0]), content).unwrap();
-    assert_eq!(team.workers[1].advance(&files).unwrap().depth, 21);
+    assert_eq!(team.workers[1].advance(&files).unwrap().layer.depth, 21);
 }

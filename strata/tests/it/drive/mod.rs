@@ -5,7 +5,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use strata::{Budget, KeepLayers, LayerReport, Setup, Worker};
+use strata::{Budget, KeepLayers, LayerRecord, LayerReport, Setup, Worker};
 use strata_explicit::{
     Engine, Exchange, Inbox, InboxOptions, LocalExchange, MemoryRun, Result, SortBuffers,
 };
@@ -136,14 +136,14 @@ pub(crate) fn search_in(
     };
     let mut reports = on_all_workers(&mut workers, Worker::seed);
     loop {
-        let depth = reports[0].depth;
+        let depth = reports[0].layer.depth;
         assert!(depth <= MAX_DEPTH, "the search does not end");
         let stats = sum(&reports);
-        outcome.spilled_bytes = reports.iter().map(|report| report.spilled_bytes).sum();
+        outcome.spilled_bytes = reports.iter().map(|report| report.spilled).sum();
         if stats.states == 0 {
             break;
         }
-        outcome.kept.push(reports.iter().filter_map(|report| report.kept.clone()).collect());
+        outcome.kept.push(reports.iter().flat_map(|report| report.layer.kept.clone()).collect());
         outcome.layers.push(LayerNumbers::new(depth, &stats));
         outcome.moves = answer(finish, depth, &stats);
         if outcome.moves.is_some() {
@@ -163,12 +163,14 @@ pub(crate) fn search_in(
 
 /// The statistics of a layer.
 pub(crate) fn sum(reports: &[LayerReport]) -> LayerStats {
-    let mut stats = LayerStats::default();
-    for report in reports {
-        assert_eq!(report.depth, reports[0].depth, "workers are at different layers");
-        stats.add(&report.stats);
-    }
-    stats
+    stats_of(&LayerReport::sum(reports.iter().cloned()).unwrap())
+}
+
+/// The figures of a report as an engine counts them.
+pub(crate) fn stats_of(report: &LayerReport) -> LayerStats {
+    let LayerRecord { states, positions, generated, regions, digest, .. } = report.layer;
+    let LayerReport { odd, even, found, fixed, .. } = *report;
+    LayerStats { states, positions, generated, regions, digest, odd, even, found, fixed }
 }
 
 fn answer(finish: Finish, depth: u32, stats: &LayerStats) -> Option<u32> {

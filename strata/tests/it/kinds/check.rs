@@ -95,12 +95,15 @@ fn run(search: Search<'_>) -> Result<Found, Error> {
     let mut found = Found { layers: Vec::new(), moves: None, resumed_from: None };
     let search = search.on_event(|event| match event {
         Event::Started { resumed_from, .. } => found.resumed_from = *resumed_from,
-        Event::Layer(layer) => found.layers.push((layer.states, layer.positions, layer.digest)),
+        Event::Layer(event) => {
+            let layer = &event.layer;
+            found.layers.push((layer.states, layer.positions, layer.digest));
+        }
         _ => {}
     });
     match search.run() {
         Ok(report) => {
-            let sum: Digest = report.layers().iter().map(|layer| layer.stats.digest).sum();
+            let sum: Digest = report.layers().iter().map(|layer| layer.digest).sum();
             assert_eq!(report.digest(), sum);
             let moves = report.moves();
             drop(report);
@@ -195,8 +198,8 @@ impl Row<'_> {
         let search = search.max_layers(last).checkpoint_interval(Duration::ZERO);
         let result = search
             .data_dir(dir.path())
-            .on_layer(|layer| {
-                if layer.depth == middle {
+            .on_layer(|event| {
+                if event.layer.depth == middle {
                     copy_files(dir.path(), copy.path());
                 }
             })

@@ -9,7 +9,10 @@ fn first(search: Search<'_>, depth: u32) -> Vec<(u64, u64, strata_space::Digest)
     let mut found = Vec::new();
     let search = search.engine(Engine::Explicit).shards(9).max_layers(depth);
     let error = search
-        .on_layer(|layer| found.push((layer.states, layer.positions, layer.digest)))
+        .on_layer(|event| {
+            let layer = &event.layer;
+            found.push((layer.states, layer.positions, layer.digest));
+        })
         .run()
         .unwrap_err();
     assert!(matches!(error, Error::Stopped { .. }), "{error}");
@@ -62,7 +65,7 @@ fn lx_of_7_and_8() {
         let found = [Engine::Explicit, Engine::Dense].map(|engine| {
             let report = Search::named("lx", [("n", n)]).engine(engine).threads(2).run().unwrap();
             assert_eq!(report.radius(), diameter);
-            let layers = report.layers().iter().map(|layer| layer.stats.states);
+            let layers = report.layers().iter().map(|layer| layer.states);
             (layers.collect::<Vec<u64>>(), report.digest())
         });
         assert_eq!(found[0], found[1]);

@@ -1,0 +1,75 @@
+//! A layer as tables, JSON lines and CSV files show it.
+
+use serde::{Serialize, Serializer};
+use strata::{LayerEvent, LayerRecord};
+
+/// Positions that states stand for; none if they are not counted, which is recorded as 0.
+pub(crate) fn counted(positions: u64, states: u64) -> Option<u64> {
+    (positions > 0 || states == 0).then_some(positions)
+}
+
+/// A row of a table: the figures of a layer, in the order of the columns.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct LayerRow {
+    /// The distance from the start.
+    pub(crate) depth: u32,
+    /// States in the layer.
+    pub(crate) states: u64,
+    /// Positions that they stand for, if they are counted.
+    pub(crate) positions: Option<u64>,
+    /// Orbits of symmetries among them; none if they are unknown, or symmetry is not used.
+    pub(crate) orbits: Option<u64>,
+    /// Legal moves from the layer's states.
+    pub(crate) generated: u64,
+    /// Regions with a state in the layer.
+    pub(crate) regions: u64,
+    /// Bytes of the layer's files when they were sealed.
+    pub(crate) bytes: u64,
+    /// The order-independent digest, 32 hexadecimal digits.
+    pub(crate) digest: String,
+    /// Time the layer took.
+    pub(crate) seconds: f64,
+}
+
+impl LayerRow {
+    /// The row of a layer with these positions, which took `seconds`.
+    pub(crate) fn new(layer: &LayerRecord, positions: Option<u64>, seconds: f64) -> LayerRow {
+        LayerRow {
+            depth: layer.depth,
+            states: layer.states,
+            positions,
+            orbits: layer.orbits,
+            generated: layer.generated,
+            regions: layer.regions,
+            bytes: layer.bytes,
+            digest: layer.digest.to_string(),
+            seconds,
+        }
+    }
+}
+
+/// A complete layer of a run.
+#[derive(Clone, Debug)]
+pub(crate) struct Layer {
+    /// The layer.
+    pub(crate) event: LayerEvent,
+    /// Positions that its states stand for, if they are counted.
+    pub(crate) positions: Option<u64>,
+}
+
+impl Serialize for Layer {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        #[derive(Serialize)]
+        struct Line {
+            #[serde(flatten)]
+            row: LayerRow,
+            /// States in all layers so far, this one included.
+            total_states: u64,
+            /// Whether the layer is from a run before the resume.
+            replayed: bool,
+        }
+        let LayerEvent { layer, took, total_states, replayed } = &self.event;
+        let row = LayerRow::new(layer, self.positions, *took);
+        Line { row, total_states: *total_states, replayed: *replayed }.serialize(serializer)
+    }
+}

@@ -1,0 +1,80 @@
+//! What is recorded of a layer.
+
+use serde::{Deserialize, Serialize};
+use strata_space::Digest;
+
+use crate::hex::Hex64;
+use crate::layer::file::{ExpectedFile, Layer};
+use crate::layer::format::{FileKind, LayerTotals};
+
+/// A layer file that is kept for tracing paths.
+#[derive(Clone, Debug, Eq, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct KeptFile {
+    /// The worker that keeps the file.
+    pub worker: u32,
+    /// Name of the file in the job's folder.
+    pub file: String,
+    /// Length of the file, in bytes.
+    pub bytes: u64,
+    /// Seal of the file.
+    pub seal: Hex64,
+}
+
+impl KeptFile {
+    /// Describes a layer file of a worker; `None` if the layer is only in memory.
+    #[must_use]
+    pub fn of(layer: &Layer, worker: u32) -> Option<Self> {
+        let file = layer.path()?.file_name()?.to_str()?.to_owned();
+        Some(Self { worker, file, bytes: layer.file_bytes(), seal: Hex64(layer.seal()) })
+    }
+
+    /// The expectation with which [`Layer::open`] checks the file.
+    #[must_use]
+    pub fn expect<'a>(&self, job: &'a str, depth: u32) -> ExpectedFile<'a> {
+        ExpectedFile { job, kind: FileKind::Layer, depth, bytes: self.bytes, seal: self.seal.0 }
+    }
+}
+
+/// Figures of a layer and the files that keep it: a line of the history, and what workers, the
+/// coordinator and its clients tell each other of a layer.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LayerRecord {
+    /// Distance from the start.
+    pub depth: u32,
+    /// States in the layer.
+    pub states: u64,
+    /// Positions that they stand for; 0 if they are not counted.
+    pub positions: u64,
+    /// Orbits of symmetries among the positions; None if they are unknown, or symmetry is not used.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub orbits: Option<u64>,
+    /// Number of legal moves of the states.
+    pub generated: u64,
+    /// Regions in it.
+    pub regions: u64,
+    /// Bytes of its files, in total.
+    pub bytes: u64,
+    /// Digest of its states.
+    pub digest: Digest,
+    /// Search time until the layer was complete, in seconds.
+    pub seconds: f64,
+    /// The files that keep it, by worker.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub kept: Vec<KeptFile>,
+}
+
+impl LayerRecord {
+    /// The figures that a file of the layer has, too.
+    #[must_use]
+    pub fn totals(&self) -> LayerTotals {
+        LayerTotals {
+            regions: self.regions,
+            states: self.states,
+            positions: self.positions,
+            generated: self.generated,
+            digest: self.digest,
+        }
+    }
+}
