@@ -85,3 +85,44 @@ pub(crate) fn flat<T>(done: Result<io::Result<T>, Panicked>) -> io::Result<T> {
 pub(crate) fn failed(op: &'static str, path: &Path, source: io::Error) -> StoreError {
     StoreError::Io { op, path: path.to_path_buf(), source }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Mutex;
+    use std::time::Duration;
+
+    use strata_platform::System;
+
+    use super::*;
+
+    /// The writes to a file: offset and length.
+    #[derive(Debug, Default)]
+    struct Writes(Mutex<Vec<(u64, usize)>>);
+
+    impl FsFile for Writes {
+        fn write_all_at(&self, bytes: &[u8], offset: u64) -> io::Result<()> {
+            self.0.lock().unwrap().push((offset, bytes.len()));
+            Ok(())
+        }
+
+        fn sync(&self) -> io::Result<()> {
+            Ok(())
+        }
+
+        fn truncate(&self, _: u64) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[tokio::test]
+    async fn empty_chunks_are_not_written() {
+        let writes = Arc::new(Writes::default());
+        let platform: Arc<dyn Platform> = System::new(&tokio::runtime::Handle::current());
+        let file: Arc<dyn FsFile> = writes.clone();
+        let mut copy = LocalCopy { platform, file, len: 0, path: PathBuf::from("file") };
+        let mut chunks = ["", "abc", "", "de", ""].into_iter();
+        let next = async || Ok(chunks.next().map(|chunk| Bytes::from_static(chunk.as_bytes())));
+        copy.fill(5, &mut Pace::of_bytes(Duration::from_secs(60)), next).await.unwrap();
+        assert_eq!(*writes.0.lock().unwrap(), [(0, 3), (3, 2)]);
+    }
+}
