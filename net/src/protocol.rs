@@ -5,7 +5,7 @@ use strata_platform::Platform;
 use crate::error::NetError;
 
 /// Version of the protocol that this build implements.
-pub const VERSION: u32 = 9;
+pub const VERSION: u32 = 1;
 
 /// A random id: 32 hexadecimal digits.
 ///

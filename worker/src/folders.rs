@@ -57,7 +57,7 @@ impl ActiveFolder {
         if active.as_deref() == Some(job) {
             return Ok(Taken::Active);
         }
-        // A folder without a mark is one of an earlier version of this program.
+        // A worker may end before it marks a new folder.
         if let Some(owner) = JobDir::owner_of(&*fs, data_dir, job)?
             && owner != journal
         {

@@ -309,10 +309,9 @@ pub(crate) fn write_log(line: &v1::LogLine, out: &mut impl Write) -> io::Result<
         fields: Map<String, Value>,
     }
     let time = humantime::format_rfc3339_millis(time(line.time_ms)).to_string();
-    // Lines of earlier versions have only a text.
-    let message = if line.message.is_empty() { &line.text } else { &line.message };
     let fields = line.fields.iter().map(|field| (field.name.clone(), field_value(field)));
-    let (level, text, fields) = (&*line.level, &*line.text, fields.collect());
+    let (level, text, message) = (&*line.level, &*line.text, &*line.message);
+    let fields = fields.collect();
     write_line("log", &Fields { time, level, text, message, fields }, out)
 }
 
@@ -387,6 +386,7 @@ pub(crate) mod tests {
             time_ms,
             level: "INFO".to_owned(),
             text: "worker \"b\" is back".to_owned(),
+            message: "worker \"b\" is back".to_owned(),
             ..v1::LogLine::default()
         };
         assert_eq!(

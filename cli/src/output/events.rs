@@ -44,7 +44,7 @@ pub(crate) struct Job {
     pub(crate) params: Map<String, Value>,
     /// Name of the engine.
     pub(crate) engine: &'static str,
-    /// Why the search has it. Empty for a job of a cluster of an earlier version: null in JSON.
+    /// Why the search has it. Empty if that was not recorded: null in JSON.
     #[serde(serialize_with = "null_if_default")]
     pub(crate) engine_reason: String,
     /// Number of shards.

@@ -79,7 +79,7 @@ pub(crate) fn announcement(choice: &EngineChoice, engines: &[EngineKind]) -> Str
         false => engines.iter().rev().find(differs),
     };
     let other = other.map(|kind| format!("; --engine {} selects another", kind.name()));
-    // A coordinator of an earlier version gives no reason.
+    // The reason of a job that was submitted for one engine is not recorded.
     let reason = if reason.is_empty() { String::new() } else { format!(", {reason}") };
     format!("engine {}{reason}{}", engine.name(), other.unwrap_or_default())
 }

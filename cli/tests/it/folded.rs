@@ -105,23 +105,6 @@ fn workers_parts_and_resumed_jobs_have_the_same_layers() {
     assert_eq!(shown.orbits(), orbits);
 }
 
-/// An earlier version recorded no orbits: those of its layers stay unknown, and so does their sum.
-#[test]
-fn a_job_of_an_earlier_version_goes_on_without_a_sum_of_orbits() {
-    let line = format!("{} --engine dense", diamond());
-    let whole = searched(&line);
-    let dir = tempdir().unwrap();
-    expect(4, &mut solve(dir.path(), &format!("{line} --max-layers 3")));
-    rewrite_history(&only_job(dir.path()), |line| line.orbits = None);
-    expect(0, &mut verify(dir.path()));
-    let resumed = expect(0, &mut solve(dir.path(), &format!("{line} --resume")));
-    assert_eq!(resumed.layers(), whole.layers());
-    let expected: Vec<Option<u64>> =
-        (0..).zip(whole.orbits()).map(|(depth, orbits)| orbits.filter(|_| depth > 3)).collect();
-    assert_eq!(resumed.orbits(), expected);
-    assert!(resumed.event("result")["orbits"].is_null());
-}
-
 /// Orbits that are not those of the files are found by `verify`, and by a resume.
 #[test]
 fn wrong_orbits_are_found() {

@@ -95,9 +95,4 @@ impl Level {
             Level::Error => "ERROR",
         }
     }
-
-    /// The level of that name.
-    pub(crate) fn from_name(name: &str) -> Option<Level> {
-        [Level::Info, Level::Warn, Level::Error].into_iter().find(|level| level.name() == name)
-    }
 }

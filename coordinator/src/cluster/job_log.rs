@@ -1,6 +1,4 @@
 //! A job's log file: one line per entry, a JSON object with time, level, message and fields.
-//!
-//! Lines of earlier versions have time, level and text as words.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Seek, SeekFrom, Write};
@@ -8,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use strata_store::{open_private, open_regular};
 
-use super::event::{Level, LogEntry};
+use super::event::LogEntry;
 
 /// Entries that are read at a time.
 const PART: usize = 1000;
@@ -85,7 +83,7 @@ impl JobLog {
                 return Ok(part);
             }
             part.next += read as u64;
-            part.entries.extend(parse(String::from_utf8_lossy(&line).trim_end_matches('\n')));
+            part.entries.extend(serde_json::from_slice::<LogEntry>(&line).ok());
             if part.entries.len() == PART {
                 part.more = true;
                 return Ok(part);
@@ -94,20 +92,9 @@ impl JobLog {
     }
 }
 
-/// The entry of a line; none if the line is cut short.
-fn parse(line: &str) -> Option<LogEntry> {
-    if line.starts_with('{') {
-        return serde_json::from_str(line).ok();
-    }
-    let mut words = line.splitn(3, ' ');
-    let time_ms = words.next()?.parse().ok()?;
-    let level = Level::from_name(words.next()?)?;
-    Some(LogEntry { time_ms, level, message: words.next()?.to_owned(), fields: Vec::new() })
-}
-
 #[cfg(test)]
 mod tests {
-    use super::super::event::LogField;
+    use super::super::event::{Level, LogField};
     use super::*;
 
     fn entry(time_ms: u64, level: Level, message: &str) -> LogEntry {
@@ -134,18 +121,17 @@ mod tests {
     }
 
     #[test]
-    fn fields_and_lines_of_earlier_versions_are_read() {
+    fn fields_are_read() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.log");
-        std::fs::write(&path, "12 INFO session epoch=1 workers=a,b\n13 LOUD no\n").unwrap();
         let number = LogField { name: "layer".to_owned(), text: "4".to_owned(), number: Some(4.0) };
         let text = LogField { name: "eta".to_owned(), text: "5s".to_owned(), number: None };
         let fields = vec![number, text];
         let new = LogEntry { fields, ..entry(14, Level::Error, "layer committed") };
         JobLog::new(path.clone()).append(&new);
         let entries = JobLog::read(&path, 0).unwrap().entries;
-        assert_eq!(entries, [entry(12, Level::Info, "session epoch=1 workers=a,b"), new]);
-        assert_eq!(entries[1].to_string(), "layer committed layer=4 eta=5s");
+        assert_eq!(entries, [new]);
+        assert_eq!(entries[0].to_string(), "layer committed layer=4 eta=5s");
     }
 
     #[test]

@@ -24,7 +24,6 @@ pub struct CheckpointFile {
     /// States in it.
     pub states: u64,
     /// Positions that they stand for; 0 if they are not counted.
-    #[serde(default)]
     pub positions: u64,
     /// Regions in it.
     pub regions: u64,

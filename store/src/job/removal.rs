@@ -31,7 +31,7 @@ pub struct OwnedJob {
 
 impl JobDir {
     /// Id of the journal that has the job; `None` if the folder has no mark: it belongs to no cluster,
-    /// or an earlier version of the program made it.
+    /// or its worker ended before it marked the folder.
     ///
     /// # Errors
     /// `Corrupt` if the mark is no id, or `Io`.

@@ -17,7 +17,7 @@ use crate::layer::source::Source;
 
 const MAGIC: [u8; 8] = *b"STRATALF";
 pub(crate) const END_MAGIC: [u8; 8] = *b"STRATAND";
-const VERSION: u16 = 3;
+const VERSION: u16 = 1;
 
 /// Largest block before compression: the largest entry behind an almost full block.
 pub(crate) const MAX_RAW: u32 = 128 << 20;

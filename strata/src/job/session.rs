@@ -375,7 +375,6 @@ mod tests {
 
     use super::*;
 
-    /// Earlier versions gave files of older layers no other name.
     #[test]
     fn unfinished_files_are_removed_unless_the_manifest_names_them() {
         let dir = tempfile::tempdir().unwrap();

@@ -19,9 +19,8 @@ use crate::keep_layers::KeepLayers;
 use crate::plan::report::LayerReport;
 use crate::plan::sums::totals_of;
 
-/// Encoding number of layer files: locals are `2 * index + side`. Since 2, keys of Hanoi have two bits for
-/// a peg; since 3, keys of more than 40 bits are in other regions; since 4, few regions are split.
-pub(crate) const ENCODING: u16 = 4;
+/// Encoding number of layer files: locals are `2 * index + side`.
+pub(crate) const ENCODING: u16 = 1;
 
 /// Checks that a layer file has the locals of this version.
 ///

@@ -206,7 +206,7 @@ fn jobs_that_the_journal_does_not_know_stay_until_they_are_collected() {
     let unknown = done(&cluster, "");
     cluster.kill(COORDINATOR);
     std::fs::copy(&copy, cluster.data(COORDINATOR).join("journal.redb")).unwrap();
-    // Folders of another cluster, of no cluster, and of an earlier version.
+    // Folders of another cluster and of no cluster.
     for (name, mark) in [("other-aaaaaa", Some("0".repeat(32))), ("without-aaaaaa", None)] {
         let folder = folder(&cluster, "w1", name);
         std::fs::create_dir(&folder).unwrap();
