@@ -1,7 +1,6 @@
 //! Charts of a job, drawn by `strata-plot`.
 
 use strata_plot::{Image, JobCurve, JobMark, LayerFigures, Quantity, Scale, Size, Theme, chart};
-
 use strata_store::LayerRecord;
 
 use crate::model::{Job, MarkKind};
@@ -11,16 +10,6 @@ pub(crate) const KEPT: usize = 32;
 
 /// Widths of charts in pixels. A browser takes the next one to its own.
 const WIDTHS: [u32; 3] = [360, 640, 960];
-
-/// What a chart shows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-enum Kind {
-    Positions,
-    Rate,
-    Time,
-    Bytes,
-    BytesPerState,
-}
 
 /// What charts show of a job.
 #[derive(Clone, Copy, Debug)]
@@ -36,7 +25,7 @@ pub(crate) struct Drawn<'a> {
 /// A chart that a page asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct ChartRequest {
-    kind: Kind,
+    quantity: Quantity,
     is_log: bool,
     is_dark: bool,
     width: u32,
@@ -44,19 +33,17 @@ pub(crate) struct ChartRequest {
 
 impl ChartRequest {
     /// Reads the parts of a path; none if there is no such chart.
-    pub(crate) fn parse(kind: &str, scale: &str, theme: &str, width: &str) -> Option<ChartRequest> {
-        let kind = match kind {
-            "positions" => Kind::Positions,
-            "rate" => Kind::Rate,
-            "time" => Kind::Time,
-            "bytes" => Kind::Bytes,
-            "bytes-per-state" => Kind::BytesPerState,
-            _ => return None,
-        };
+    pub(crate) fn parse(
+        quantity: &str,
+        scale: &str,
+        theme: &str,
+        width: &str,
+    ) -> Option<ChartRequest> {
+        let quantity = Quantity::find(quantity)?;
         let is_log = either(scale, "linear", "log")?;
         let is_dark = either(theme, "light", "dark")?;
         let width = width.parse().ok().filter(|width| WIDTHS.contains(width))?;
-        Some(ChartRequest { kind, is_log, is_dark, width })
+        Some(ChartRequest { quantity, is_log, is_dark, width })
     }
 
     fn image(self) -> Image {
@@ -75,15 +62,8 @@ fn either(text: &str, first: &str, second: &str) -> Option<bool> {
 
 /// Draws a chart as SVG.
 pub(crate) fn draw(drawn: Drawn<'_>, request: ChartRequest) -> String {
-    let quantity = match request.kind {
-        Kind::Positions => Quantity::Positions,
-        Kind::Rate => Quantity::Rate,
-        Kind::Time => Quantity::Time,
-        Kind::Bytes => Quantity::Bytes,
-        Kind::BytesPerState => Quantity::BytesPerState,
-    };
     let scale = if request.is_log { Scale::Log } else { Scale::Linear };
-    chart(quantity, &[curve(drawn)], scale).svg(&request.image())
+    chart(request.quantity, &[curve(drawn)], scale).svg(&request.image())
 }
 
 fn curve(drawn: Drawn<'_>) -> JobCurve {
@@ -127,7 +107,7 @@ mod tests {
 
     #[test]
     fn charts_are_chosen_by_their_path() {
-        for kind in ["positions", "rate", "time", "bytes", "bytes-per-state"] {
+        for kind in Quantity::ALL.map(Quantity::name) {
             for (scale, theme, width) in [("linear", "light", "360"), ("log", "dark", "960")] {
                 assert!(ChartRequest::parse(kind, scale, theme, width).is_some());
             }

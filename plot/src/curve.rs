@@ -7,7 +7,7 @@ use crate::unit::Unit;
 const SPANS: u32 = 160;
 
 /// What a chart of a job shows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Quantity {
     /// Positions of each layer, by depth; states where positions are not counted.
     Positions,
@@ -19,6 +19,49 @@ pub enum Quantity {
     Rate,
     /// Bytes per state of each layer that has a file, by depth.
     BytesPerState,
+}
+
+impl Quantity {
+    /// All quantities.
+    pub const ALL: [Quantity; 5] = [
+        Quantity::Positions,
+        Quantity::Time,
+        Quantity::Bytes,
+        Quantity::Rate,
+        Quantity::BytesPerState,
+    ];
+
+    /// Its name in commands and addresses.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Quantity::Positions => "positions",
+            Quantity::Time => "time",
+            Quantity::Bytes => "bytes",
+            Quantity::Rate => "rate",
+            Quantity::BytesPerState => "bytes-per-state",
+        }
+    }
+
+    /// What it is, in a phrase.
+    #[must_use]
+    pub fn about(self) -> &'static str {
+        match self {
+            Quantity::Positions => {
+                "Positions of each layer, by depth (states, if a job does not count positions)"
+            }
+            Quantity::Time => "Time of each layer, by depth",
+            Quantity::Bytes => "Bytes of each layer's files, by depth",
+            Quantity::Rate => "States per second, over the time of the search",
+            Quantity::BytesPerState => "Bytes per state of each layer that has files, by depth",
+        }
+    }
+
+    /// The quantity of a name.
+    #[must_use]
+    pub fn find(name: &str) -> Option<Quantity> {
+        Quantity::ALL.into_iter().find(|quantity| quantity.name() == name)
+    }
 }
 
 /// The figures of one layer.

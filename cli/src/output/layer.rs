@@ -3,10 +3,25 @@
 use serde::{Serialize, Serializer};
 use strata::{LayerEvent, LayerRecord};
 
+use crate::output::units;
+
 /// Positions that states stand for; none if they are not counted, which is recorded as 0.
 pub(crate) fn counted(positions: u64, states: u64) -> Option<u64> {
     (positions > 0 || states == 0).then_some(positions)
 }
+
+/// The columns of a table of layers.
+pub(crate) const COLUMNS: [&str; 9] = [
+    "depth",
+    "states",
+    "positions",
+    "orbits",
+    "generated",
+    "regions",
+    "bytes",
+    "digest",
+    "seconds",
+];
 
 /// A row of a table: the figures of a layer, in the order of the columns.
 #[derive(Clone, Debug, Serialize)]
@@ -45,6 +60,38 @@ impl LayerRow {
             digest: layer.digest.to_string(),
             seconds,
         }
+    }
+
+    /// The fields of a CSV file, by column.
+    pub(crate) fn fields(&self) -> [String; COLUMNS.len()] {
+        let known = |count: Option<u64>| count.map_or_else(String::new, |count| count.to_string());
+        [
+            self.depth.to_string(),
+            self.states.to_string(),
+            known(self.positions),
+            known(self.orbits),
+            self.generated.to_string(),
+            self.regions.to_string(),
+            self.bytes.to_string(),
+            self.digest.clone(),
+            format!("{:.6}", self.seconds),
+        ]
+    }
+
+    /// The cells of a table for people, by column.
+    pub(crate) fn cells(&self) -> [String; COLUMNS.len()] {
+        let known = |count: Option<u64>| count.map_or_else(|| "-".to_owned(), units::count);
+        [
+            self.depth.to_string(),
+            units::count(self.states),
+            known(self.positions),
+            known(self.orbits),
+            units::count(self.generated),
+            units::count(self.regions),
+            units::count(self.bytes),
+            self.digest.clone(),
+            format!("{:.3}", self.seconds),
+        ]
     }
 }
 

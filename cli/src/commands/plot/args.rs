@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use clap::builder::BoolishValueParser;
+use clap::builder::{BoolishValueParser, PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use strata_plot::{Quantity, Size};
 
@@ -22,8 +22,8 @@ pub(crate) struct PlotArgs {
 
     /// What to draw
     #[arg(long, value_name = "WHAT", default_value = "positions")]
-    #[arg(env = "STRATA_WHAT", hide_env_values = true)]
-    pub(crate) what: What,
+    #[arg(env = "STRATA_WHAT", hide_env_values = true, value_parser = quantities())]
+    pub(crate) what: Quantity,
 
     /// Use a logarithmic vertical axis; zeros are not drawn
     #[arg(long, env = "STRATA_LOG", hide_env_values = true)]
@@ -57,21 +57,6 @@ pub(crate) struct PlotArgs {
     pub(crate) theme: Theme,
 }
 
-/// What a chart shows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum What {
-    /// Positions of each layer, by depth (states, if a job does not count positions).
-    Positions,
-    /// Time of each layer, by depth.
-    Time,
-    /// Bytes of each layer's files, by depth.
-    Bytes,
-    /// States per second, over the time of the search.
-    Rate,
-    /// Bytes per state of each layer that has files, by depth.
-    BytesPerState,
-}
-
 /// Form of a chart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Form {
@@ -92,28 +77,11 @@ pub(crate) enum Theme {
     Dark,
 }
 
-impl What {
-    /// The quantity to draw.
-    pub(crate) fn quantity(self) -> Quantity {
-        match self {
-            What::Positions => Quantity::Positions,
-            What::Time => Quantity::Time,
-            What::Bytes => Quantity::Bytes,
-            What::Rate => Quantity::Rate,
-            What::BytesPerState => Quantity::BytesPerState,
-        }
-    }
-
-    /// The name on the command line.
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            What::Positions => "positions",
-            What::Time => "time",
-            What::Bytes => "bytes",
-            What::Rate => "rate",
-            What::BytesPerState => "bytes-per-state",
-        }
-    }
+/// Quantities by name.
+fn quantities() -> impl TypedValueParser<Value = Quantity> {
+    let value = |quantity: Quantity| PossibleValue::new(quantity.name()).help(quantity.about());
+    let names = PossibleValuesParser::new(Quantity::ALL.map(value));
+    names.try_map(|name| Quantity::find(&name).ok_or("no such quantity"))
 }
 
 impl Form {

@@ -41,7 +41,7 @@ pub(crate) fn run(args: &PlotArgs, console: &Console) -> Result<ExitCode, Failur
         jobs.push(curve(&args.target.places.find(word)?)?);
     }
     let scale = if args.log { Scale::Log } else { Scale::Linear };
-    let mut chart = chart(args.what.quantity(), &jobs, scale);
+    let mut chart = chart(args.what, &jobs, scale);
     if let Some(title) = &args.title {
         chart.title.clone_from(title);
     }
@@ -106,8 +106,7 @@ fn remainder(target: &Target<'_>) -> Result<Option<Forecast>, Failure> {
 fn check(args: &PlotArgs, chart: &Chart, jobs: &[JobCurve]) -> Result<(), Failure> {
     let what = args.what.name();
     for job in jobs {
-        let alone =
-            strata_plot::chart(args.what.quantity(), std::slice::from_ref(job), chart.y.scale);
+        let alone = strata_plot::chart(args.what, std::slice::from_ref(job), chart.y.scale);
         if alone.is_empty() {
             let why = match job.layers.is_empty() {
                 true => "it has no layers yet",

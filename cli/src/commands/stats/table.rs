@@ -6,7 +6,7 @@ use clap::ValueEnum;
 use strata_store::EngineKind;
 
 use crate::output::json::write_line;
-use crate::output::layer::LayerRow;
+use crate::output::layer::{COLUMNS, LayerRow};
 use crate::output::units;
 
 /// Format of the layer table.
@@ -21,18 +21,6 @@ pub(crate) enum TableFormat {
     /// A line `depth positions` per layer, as the b-files of the OEIS have them.
     Growth,
 }
-
-const COLUMNS: [&str; 9] = [
-    "depth",
-    "states",
-    "positions",
-    "orbits",
-    "generated",
-    "regions",
-    "bytes",
-    "digest",
-    "seconds",
-];
 
 /// Whether states stand for other numbers of positions, in any layer.
 fn has_positions(rows: &[LayerRow]) -> bool {
@@ -75,16 +63,7 @@ pub(crate) fn write(
 
 fn write_csv(rows: &[LayerRow], out: &mut impl Write) -> io::Result<()> {
     writeln!(out, "{}", COLUMNS.join(","))?;
-    for row in rows {
-        let text = |count: Option<u64>| count.map_or_else(String::new, |count| count.to_string());
-        let (positions, orbits) = (text(row.positions), text(row.orbits));
-        writeln!(
-            out,
-            "{},{},{positions},{orbits},{},{},{},{},{:.6}",
-            row.depth, row.states, row.generated, row.regions, row.bytes, row.digest, row.seconds
-        )?;
-    }
-    Ok(())
+    rows.iter().try_for_each(|row| writeln!(out, "{}", row.fields().join(",")))
 }
 
 /// Positions of each layer, or states where positions are not counted.
@@ -104,7 +83,7 @@ fn write_table(rows: &[LayerRow], engine: EngineKind, out: &mut impl Write) -> i
         cells.filter(|(_, is_shown)| *is_shown).map(|(cell, _)| cell).collect()
     };
     let mut lines = vec![chosen(COLUMNS.map(str::to_owned))];
-    lines.extend(rows.iter().map(|row| chosen(cells(row))));
+    lines.extend(rows.iter().map(|row| chosen(row.cells())));
     let mut widths = vec![0; COLUMNS.len()];
     for line in &lines {
         for (width, cell) in widths.iter_mut().zip(line) {
@@ -142,20 +121,6 @@ fn write_totals(rows: &[LayerRow], engine: EngineKind, out: &mut impl Write) -> 
         units::count(states),
         units::seconds(seconds)
     )
-}
-
-fn cells(row: &LayerRow) -> [String; COLUMNS.len()] {
-    [
-        row.depth.to_string(),
-        units::count(row.states),
-        row.positions.map_or_else(|| "-".to_owned(), units::count),
-        row.orbits.map_or_else(|| "-".to_owned(), units::count),
-        units::count(row.generated),
-        units::count(row.regions),
-        units::count(row.bytes),
-        row.digest.clone(),
-        format!("{:.3}", row.seconds),
-    ]
 }
 
 #[cfg(test)]
