@@ -2,6 +2,7 @@
 
 use serde::{Serialize, Serializer};
 use strata::{LayerEvent, LayerRecord};
+use strata_store::EngineKind;
 
 use crate::output::units;
 
@@ -92,6 +93,30 @@ impl LayerRow {
             self.digest.clone(),
             format!("{:.3}", self.seconds),
         ]
+    }
+}
+
+/// Whether states stand for other numbers of positions, in any layer.
+pub(crate) fn has_positions(rows: &[LayerRow]) -> bool {
+    rows.iter().any(|row| row.positions.is_some_and(|positions| positions != row.states))
+}
+
+/// Whether there are other numbers of orbits than of states, in any layer.
+pub(crate) fn has_orbits(rows: &[LayerRow]) -> bool {
+    rows.iter().any(|row| row.orbits.is_some_and(|orbits| orbits != row.states))
+}
+
+/// Whether an aligned table has a column: positions and orbits only if they are not the states, and no
+/// figures that the engine does not have.
+pub(crate) fn is_shown(column: &str, rows: &[LayerRow], engine: EngineKind) -> bool {
+    match column {
+        "positions" => has_positions(rows),
+        "orbits" => has_orbits(rows),
+        "generated" => engine.counts_moves(),
+        // A diagram has one region, and no file for each layer.
+        "regions" | "bytes" => !engine.is_symbolic(),
+        "digest" => engine.has_digests(),
+        _ => true,
     }
 }
 

@@ -6,7 +6,7 @@ use clap::ValueEnum;
 use strata_store::EngineKind;
 
 use crate::output::json::write_line;
-use crate::output::layer::{COLUMNS, LayerRow};
+use crate::output::layer::{COLUMNS, LayerRow, has_orbits, has_positions, is_shown};
 use crate::output::units;
 
 /// Format of the layer table.
@@ -20,30 +20,6 @@ pub(crate) enum TableFormat {
     Json,
     /// A line `depth positions` per layer, as the b-files of the OEIS have them.
     Growth,
-}
-
-/// Whether states stand for other numbers of positions, in any layer.
-fn has_positions(rows: &[LayerRow]) -> bool {
-    rows.iter().any(|row| row.positions.is_some_and(|positions| positions != row.states))
-}
-
-/// Whether there are other numbers of orbits than of states, in any layer.
-fn has_orbits(rows: &[LayerRow]) -> bool {
-    rows.iter().any(|row| row.orbits.is_some_and(|orbits| orbits != row.states))
-}
-
-/// Whether an aligned table has a column: positions and orbits only if they are not the states, and no
-/// figures that the engine does not have.
-fn is_shown(column: &str, rows: &[LayerRow], engine: EngineKind) -> bool {
-    match column {
-        "positions" => has_positions(rows),
-        "orbits" => has_orbits(rows),
-        "generated" => engine.counts_moves(),
-        // A diagram has one region, and no file for each layer.
-        "regions" | "bytes" => !engine.is_symbolic(),
-        "digest" => engine.has_digests(),
-        _ => true,
-    }
 }
 
 /// Writes the rows of a job of an engine in the given format.
