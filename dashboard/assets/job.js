@@ -22,8 +22,9 @@ export function jobPage(id) {
     chart(id, "bytes-per-state", "Bytes a state by depth", true),
     chart(id, "time", "Time of each layer", true),
     chart(id, "bytes", "Bytes of each layer", true),
+    chart(id, "traffic", "Bytes read and written", true),
   ];
-  const ofFiles = [others[1], others[3]];
+  const ofFiles = [others[1], others[3], others[4]];
   const result = resultCard(id);
   const search = searchCard(id);
   const log = logCard();

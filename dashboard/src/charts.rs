@@ -95,6 +95,7 @@ fn figures(layers: &[LayerRecord]) -> Vec<LayerFigures> {
             states: layer.states,
             positions: is_counted.then_some(layer.positions),
             bytes: layer.bytes,
+            traffic: layer.read_bytes.saturating_add(layer.written_bytes),
             seconds,
         }
     });

@@ -50,7 +50,9 @@ impl Format {
 
     fn heading(self) -> &'static str {
         match self {
-            Format::Csv => "depth,states,positions,orbits,generated,regions,bytes,digest,seconds\n",
+            Format::Csv => {
+                "depth,states,positions,orbits,generated,regions,bytes,digest,seconds,read_bytes,written_bytes\n"
+            }
             Format::Json => "",
         }
     }
@@ -59,13 +61,13 @@ impl Format {
         match self {
             Format::Csv => {
                 let LayerRecord { depth, states, positions, generated, regions, .. } = layer;
-                let LayerRecord { bytes, digest, seconds, .. } = layer;
+                let LayerRecord { bytes, digest, seconds, read_bytes, written_bytes, .. } = layer;
                 let orbits = layer.orbits.map_or_else(String::new, |orbits| orbits.to_string());
                 // Writing to a string cannot fail.
                 let _ = writeln!(
                     out,
                     "{depth},{states},{positions},{orbits},{generated},{regions},{bytes},{digest},\
-                     {seconds}"
+                     {seconds},{read_bytes},{written_bytes}"
                 );
             }
             Format::Json => {
@@ -143,16 +145,18 @@ mod tests {
             bytes: 7,
             digest: Weight([1, 2]),
             seconds: 0.5,
+            read_bytes: 8,
+            written_bytes: 9,
             kept: Vec::new(),
         };
         let (mut csv, mut lines) = (String::new(), String::new());
         Format::Csv.write(&layer, &mut csv);
         Format::Json.write(&layer, &mut lines);
-        assert_eq!(csv, "3,10,20,9,30,2,7,00000000000000010000000000000002,0.5\n");
+        assert_eq!(csv, "3,10,20,9,30,2,7,00000000000000010000000000000002,0.5,8,9\n");
         assert_eq!(csv.split(',').count(), Format::Csv.heading().split(',').count());
         let expected = "{\"depth\":3,\"states\":10,\"positions\":20,\"orbits\":9,\"generated\":30,\
                         \"regions\":2,\"bytes\":7,\
-                        \"digest\":\"00000000000000010000000000000002\",\"seconds\":0.5}\n";
+                        \"digest\":\"00000000000000010000000000000002\",\"seconds\":0.5,\"read_bytes\":8,\"written_bytes\":9}\n";
         assert_eq!(lines, expected);
         assert_eq!(Format::parse("xml"), None);
     }

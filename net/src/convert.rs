@@ -248,6 +248,8 @@ pub fn layer_to(layer: &LayerRecord) -> v1::LayerRecord {
         bytes: layer.bytes,
         digest: Some(digest_to(layer.digest)),
         seconds: layer.seconds,
+        read_bytes: layer.read_bytes,
+        written_bytes: layer.written_bytes,
     }
 }
 
@@ -281,9 +283,15 @@ pub fn part_from(report: &v1::LayerReport) -> Result<LayerRecord, ConvertError> 
 /// Figures from a message, with counts below a limit.
 fn figures(layer: v1::LayerRecord, limit: u64) -> Result<LayerRecord, ConvertError> {
     let v1::LayerRecord { depth, states, positions, orbits, generated, regions, bytes, .. } = layer;
-    let v1::LayerRecord { digest, seconds, .. } = layer;
-    let counts =
-        [("states", states), ("positions", positions), ("generated", generated), ("bytes", bytes)];
+    let v1::LayerRecord { digest, seconds, read_bytes, written_bytes, .. } = layer;
+    let counts = [
+        ("states", states),
+        ("positions", positions),
+        ("generated", generated),
+        ("bytes", bytes),
+        ("read_bytes", read_bytes),
+        ("written_bytes", written_bytes),
+    ];
     check_counts(limit, &counts)?;
     check_regions(regions, states)?;
     check_positions(positions, states)?;
@@ -304,6 +312,8 @@ fn figures(layer: v1::LayerRecord, limit: u64) -> Result<LayerRecord, ConvertErr
         bytes,
         digest,
         seconds,
+        read_bytes,
+        written_bytes,
         kept: Vec::new(),
     })
 }

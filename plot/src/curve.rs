@@ -19,16 +19,19 @@ pub enum Quantity {
     Rate,
     /// Bytes per state of each layer that has a file, by depth.
     BytesPerState,
+    /// Bytes of files read and written to make each layer, by depth.
+    Traffic,
 }
 
 impl Quantity {
     /// All quantities.
-    pub const ALL: [Quantity; 5] = [
+    pub const ALL: [Quantity; 6] = [
         Quantity::Positions,
         Quantity::Time,
         Quantity::Bytes,
         Quantity::Rate,
         Quantity::BytesPerState,
+        Quantity::Traffic,
     ];
 
     /// Its name in commands and addresses.
@@ -40,6 +43,7 @@ impl Quantity {
             Quantity::Bytes => "bytes",
             Quantity::Rate => "rate",
             Quantity::BytesPerState => "bytes-per-state",
+            Quantity::Traffic => "traffic",
         }
     }
 
@@ -54,6 +58,7 @@ impl Quantity {
             Quantity::Bytes => "Bytes of each layer's files, by depth",
             Quantity::Rate => "States per second, over the time of the search",
             Quantity::BytesPerState => "Bytes per state of each layer that has files, by depth",
+            Quantity::Traffic => "Bytes of files read and written to make each layer, by depth",
         }
     }
 
@@ -65,7 +70,7 @@ impl Quantity {
 }
 
 /// The figures of one layer.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct LayerFigures {
     /// Distance from the start.
     pub depth: u32,
@@ -75,6 +80,8 @@ pub struct LayerFigures {
     pub positions: Option<u64>,
     /// Bytes of the layer's files; 0 if it was only in memory.
     pub bytes: u64,
+    /// Bytes of files read and written to make it.
+    pub traffic: u64,
     /// Time that the layer took, in seconds.
     pub seconds: f64,
 }
@@ -144,6 +151,7 @@ pub fn chart(quantity: Quantity, jobs: &[JobCurve], scale: Scale) -> Chart {
         Quantity::Bytes => ("bytes", "bytes per layer", Unit::Bytes),
         Quantity::Rate => ("throughput", "states per second", Unit::PerSecond),
         Quantity::BytesPerState => ("bytes per state", "bytes per state", Unit::Ratio),
+        Quantity::Traffic => ("bytes read and written", "bytes read and written", Unit::Bytes),
     };
     let is_timed = quantity == Quantity::Rate;
     let x = match is_timed {
@@ -192,6 +200,8 @@ fn point(quantity: Quantity, layer: &LayerFigures, has_positions: bool) -> Optio
         Quantity::Bytes => layer.bytes as f64,
         Quantity::BytesPerState if layer.states == 0 => return None,
         Quantity::BytesPerState => layer.bytes as f64 / layer.states as f64,
+        Quantity::Traffic if layer.traffic == 0 => return None,
+        Quantity::Traffic => layer.traffic as f64,
         Quantity::Rate => return None,
     };
     Some(Point { x: f64::from(layer.depth), y })
@@ -275,7 +285,7 @@ mod tests {
     use super::*;
 
     fn layer(depth: u32, states: u64, seconds: f64) -> LayerFigures {
-        LayerFigures { depth, states, positions: Some(2 * states), bytes: 0, seconds }
+        LayerFigures { depth, states, positions: Some(2 * states), bytes: 0, traffic: 0, seconds }
     }
 
     fn job() -> JobCurve {

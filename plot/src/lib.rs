@@ -12,9 +12,8 @@
 //! let layers = [1, 3, 3, 1].into_iter().zip(0..).map(|(states, depth)| LayerFigures {
 //!     depth,
 //!     states,
-//!     positions: None,
-//!     bytes: 0,
 //!     seconds: 0.1,
+//!     ..LayerFigures::default()
 //! });
 //! let job = JobCurve::new("cube", layers.collect());
 //! let chart = chart(Quantity::Positions, &[job], Scale::Linear);

@@ -12,7 +12,7 @@ pub(crate) fn counted(positions: u64, states: u64) -> Option<u64> {
 }
 
 /// The columns of a table of layers.
-pub(crate) const COLUMNS: [&str; 9] = [
+pub(crate) const COLUMNS: [&str; 11] = [
     "depth",
     "states",
     "positions",
@@ -22,6 +22,8 @@ pub(crate) const COLUMNS: [&str; 9] = [
     "bytes",
     "digest",
     "seconds",
+    "read_bytes",
+    "written_bytes",
 ];
 
 /// A row of a table: the figures of a layer, in the order of the columns.
@@ -45,6 +47,10 @@ pub(crate) struct LayerRow {
     pub(crate) digest: String,
     /// Time the layer took.
     pub(crate) seconds: f64,
+    /// Bytes of the files from which it was made.
+    pub(crate) read_bytes: u64,
+    /// Bytes of the files that were written to make it.
+    pub(crate) written_bytes: u64,
 }
 
 impl LayerRow {
@@ -60,6 +66,8 @@ impl LayerRow {
             bytes: layer.bytes,
             digest: layer.digest.to_string(),
             seconds,
+            read_bytes: layer.read_bytes,
+            written_bytes: layer.written_bytes,
         }
     }
 
@@ -76,6 +84,8 @@ impl LayerRow {
             self.bytes.to_string(),
             self.digest.clone(),
             format!("{:.6}", self.seconds),
+            self.read_bytes.to_string(),
+            self.written_bytes.to_string(),
         ]
     }
 
@@ -92,6 +102,8 @@ impl LayerRow {
             units::count(self.bytes),
             self.digest.clone(),
             format!("{:.3}", self.seconds),
+            units::count(self.read_bytes),
+            units::count(self.written_bytes),
         ]
     }
 }
@@ -116,6 +128,10 @@ pub(crate) fn is_shown(column: &str, rows: &[LayerRow], engine: EngineKind) -> b
         // A diagram has one region, and no file for each layer.
         "regions" | "bytes" => !engine.is_symbolic(),
         "digest" => engine.has_digests(),
+        // Searches in memory have no traffic.
+        "read_bytes" | "written_bytes" => {
+            rows.iter().any(|row| row.read_bytes > 0 || row.written_bytes > 0)
+        }
         _ => true,
     }
 }

@@ -272,6 +272,8 @@ mod tests {
             bytes: 100,
             digest: Weight([7, 8]),
             seconds: 1.0,
+            read_bytes: 1 << 40,
+            written_bytes: 1 << 40,
             kept: (0..WORKERS).map(file).collect(),
         }
     }

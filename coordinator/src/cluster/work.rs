@@ -20,6 +20,10 @@ pub(crate) struct JobWork {
     pub(crate) generated: u64,
     /// Bytes of layer files.
     pub(crate) layer_bytes: u64,
+    /// Bytes of files from which layers were made.
+    pub(crate) read_bytes: u64,
+    /// Bytes of files that were written to make them.
+    pub(crate) written_bytes: u64,
     /// Durable checkpoints.
     pub(crate) checkpoints: u64,
     /// Bytes of their files.
@@ -77,6 +81,8 @@ impl Work {
             work.states = work.states.saturating_add(line.states);
             work.generated = work.generated.saturating_add(line.generated);
             work.layer_bytes = work.layer_bytes.saturating_add(line.bytes);
+            work.read_bytes = work.read_bytes.saturating_add(line.read_bytes);
+            work.written_bytes = work.written_bytes.saturating_add(line.written_bytes);
         });
     }
 
@@ -110,6 +116,8 @@ mod tests {
             generated: 30,
             regions: 1,
             bytes: 100,
+            read_bytes: 7,
+            written_bytes: 8,
             digest: Weight([0, 0]),
             seconds: 0.0,
             ..LayerRecord::default()
@@ -131,6 +139,8 @@ mod tests {
             states: 20,
             generated: 60,
             layer_bytes: 200,
+            read_bytes: 14,
+            written_bytes: 16,
             checkpoints: 2,
             checkpoint_bytes: 15,
             checkpoint_time: Duration::from_millis(750),

@@ -69,6 +69,8 @@ fn line(depth: u32) -> LayerRecord {
         bytes: 100,
         digest: Weight([7, 8]),
         seconds: f64::from(depth) / 3.0,
+        read_bytes: 50,
+        written_bytes: 150,
         kept: if depth == 1 { vec![kept] } else { Vec::new() },
     }
 }

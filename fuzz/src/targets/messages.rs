@@ -188,6 +188,8 @@ fn a_layer() -> v1::LayerRecord {
         bytes: 4000,
         digest: a_digest(),
         seconds: 0.25,
+        read_bytes: 3000,
+        written_bytes: 4500,
     }
 }
 

@@ -78,6 +78,8 @@ fn layer() -> impl Strategy<Value = LayerRecord> {
                 bytes,
                 digest,
                 seconds,
+                read_bytes: bytes / 2,
+                written_bytes: bytes / 3,
                 kept: Vec::new(),
             }
         },
@@ -159,6 +161,7 @@ proptest! {
         }
         let layer = v1::LayerRecord {
             depth, states, positions, orbits: Some(regions), generated, regions, bytes, digest, seconds,
+            read_bytes: bytes, written_bytes: generated,
         };
         if let Ok(accepted) = convert::layer_from(layer) {
             prop_assert_eq!(convert::layer_to(&accepted), layer);

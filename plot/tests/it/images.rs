@@ -14,6 +14,7 @@ fn job(name: &str, depths: u32) -> JobCurve {
             depth,
             states: 1 + (middle * 1e6) as u64,
             positions: None,
+            traffic: 200 + (middle * 9e5) as u64,
             bytes: 100 + (middle * 3e5) as u64,
             seconds: 0.01 + middle * 0.2,
         }

@@ -60,6 +60,11 @@ pub struct LayerRecord {
     pub digest: Digest,
     /// Search time until the layer was complete, in seconds.
     pub seconds: f64,
+    /// Bytes of the files from which it was made: layers and spilled exits. 0 if they were in memory.
+    pub read_bytes: u64,
+    /// Bytes of the files that were written to make it: the layer, spilled exits, and older layers that
+    /// were joined. Files of checkpoints do not count.
+    pub written_bytes: u64,
     /// The files that keep it, by worker.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub kept: Vec<KeptFile>,

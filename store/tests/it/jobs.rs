@@ -53,6 +53,8 @@ fn line(depth: u32) -> LayerRecord {
         bytes: 300,
         digest: Weight([u64::from(depth), 2]),
         seconds: f64::from(depth) / 7.0,
+        read_bytes: 400,
+        written_bytes: 500,
         kept: if depth == 2 {
             vec![KeptFile { worker: 1, file: "kept".to_owned(), bytes: 5, seal: Hex64(6) }]
         } else {

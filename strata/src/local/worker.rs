@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use strata_explicit::{Engine, Exchange, Inbox, InboxOptions, Outboxes, Pass, PassTask};
+use strata_explicit::{Engine, Exchange, Inbox, InboxOptions, Outboxes, Pass, PassTask, Run};
 use strata_space::{Finish, LayerStats, State};
 use strata_store::{
     BlockEncoder, CheckpointFile, EncodeOptions, EntryKey, FileKind, FilePart, JobDir, KeyRange,
@@ -98,6 +98,8 @@ pub struct Worker {
     pub(crate) older: OlderLayers,
     /// Whether the current layer is the last one and its exits were not sent.
     has_dropped_exits: bool,
+    /// Bytes spilled until the current layer was complete.
+    spilled: u64,
 }
 
 impl Worker {
@@ -141,6 +143,7 @@ impl Worker {
         let number = setup.worker as u32;
         Ok(Worker {
             has_dropped_exits: false,
+            spilled: 0,
             files: Files::new(setup.folder.clone(), number, setup.keep),
             current: empty(&setup, 0)?,
             previous: None,
@@ -243,6 +246,12 @@ impl Worker {
     /// Completes the layer from what the tasks have found.
     pub(crate) fn finish(&mut self, pass: Pass, found: Vec<Found>) -> Result<LayerReport> {
         let Pass { depth, current, previous, older, inbox, writer, is_last, .. } = pass;
+        let runs = inbox.iter().map(|run| match run {
+            Run::Memory(_) => 0,
+            Run::File(file) => file.file_bytes(),
+        });
+        let layers = [&current].into_iter().chain(&previous).chain(&older);
+        let read_bytes = runs.chain(layers.map(bytes_on_disk)).sum();
         // A file that is no longer needed can be overwritten only if nothing else has it.
         drop((current, previous, older));
         let mut stats = LayerStats::default();
@@ -260,14 +269,18 @@ impl Worker {
         self.has_dropped_exits = is_last;
         let previous = self.previous.replace(std::mem::replace(&mut self.current, next));
         let mut report = self.report(&stats);
+        let spilled_now = report.spilled - std::mem::replace(&mut self.spilled, report.spilled);
+        report.layer.read_bytes = read_bytes;
+        report.layer.written_bytes = bytes_on_disk(&self.current) + spilled_now;
         if let Some((count, merged)) = older {
-            report.disk_peak += merged.path().map_or(0, |_| merged.file_bytes());
+            report.layer.written_bytes += bytes_on_disk(&merged);
+            report.disk_peak += bytes_on_disk(&merged);
             let replaced = self.older.replace(count, merged);
             replaced.into_iter().try_for_each(|file| self.files.release_older(file))?;
         }
         report.disk_peak += spilled;
         if let Some(previous) = previous {
-            report.disk_peak += previous.path().map_or(0, |_| previous.file_bytes());
+            report.disk_peak += bytes_on_disk(&previous);
             self.files.release_layer(previous)?;
             report.disk_left = self.disk_bytes();
         }
@@ -344,7 +357,7 @@ impl Worker {
 
     fn disk_bytes(&self) -> u64 {
         let layers = self.previous.iter().chain([&self.current]);
-        let layers = layers.filter(|layer| layer.path().is_some()).map(Layer::file_bytes);
+        let layers = layers.map(bytes_on_disk);
         let others = self.files.bytes() + self.older.disk_bytes() + self.inbox.file_bytes();
         layers.sum::<u64>() + others
     }
@@ -360,6 +373,11 @@ impl Worker {
         report.waiting = self.files.waiting();
         report
     }
+}
+
+/// Bytes of a layer's file; 0 if it is in memory.
+pub(super) fn bytes_on_disk(layer: &Layer) -> u64 {
+    layer.path().map_or(0, |_| layer.file_bytes())
 }
 
 /// The layers that a search reads.

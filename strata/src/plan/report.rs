@@ -85,6 +85,8 @@ impl LayerReport {
         sum.generated = sum.generated.saturating_add(more.generated);
         sum.regions = sum.regions.saturating_add(more.regions);
         sum.bytes = sum.bytes.saturating_add(more.bytes);
+        sum.read_bytes = sum.read_bytes.saturating_add(more.read_bytes);
+        sum.written_bytes = sum.written_bytes.saturating_add(more.written_bytes);
         sum.digest += more.digest;
         sum.kept.extend(more.kept);
         self.odd |= part.odd;

@@ -1,8 +1,11 @@
-//! Tests that spilled exits give the same layers as exits in memory.
+//! Tests that spilled exits give the same layers as exits in memory, and of the bytes of files.
+
+use std::sync::Arc;
 
 use crate::drive;
 
-use drive::{Outcome, SearchSetup, search};
+use drive::{Outcome, SearchSetup, on_all_workers, search, start_workers};
+use strata::{KeepLayers, LayerReport, Worker};
 use strata_explicit::Engine;
 use strata_puzzles::Hanoi;
 use strata_space::{KeySpace, Keyed, Seed};
@@ -65,4 +68,45 @@ fn an_inbox_without_memory_spills_everything_and_finds_the_same() {
     assert_eq!((plain.spilled_bytes, spilled.spilled_bytes > 0), (0, true));
     assert_eq!(spilled.layers, plain.layers);
     assert_eq!(spilled.run_files, 0);
+}
+
+/// The figures of all layers but the first.
+fn layers(setup: SearchSetup) -> Vec<LayerReport> {
+    let dir = tempfile::tempdir().unwrap();
+    let space = Keyed::new(Hanoi::new(7, 4, true).unwrap()).unwrap();
+    let engine = Arc::new(Engine::sparse(space, setup.shards));
+    let mut workers = start_workers(setup, &engine, dir.path());
+    on_all_workers(&mut workers, Worker::seed);
+    let mut reports = Vec::new();
+    loop {
+        let report = LayerReport::sum(on_all_workers(&mut workers, Worker::advance)).unwrap();
+        if report.layer.states == 0 {
+            return reports;
+        }
+        reports.push(report);
+    }
+}
+
+#[test]
+fn the_traffic_of_a_layer_is_that_of_its_files() {
+    for workers in [1, 2] {
+        let setup = SearchSetup { keep: KeepLayers::All, workers, ..SearchSetup::default() };
+        let plain = layers(setup);
+        for last in plain.windows(3) {
+            let [before, previous, layer] = [0, 1, 2].map(|at| &last[at].layer);
+            assert_eq!(layer.written_bytes, layer.bytes, "layer {}", layer.depth);
+            assert_eq!(layer.read_bytes, previous.bytes + before.bytes, "layer {}", layer.depth);
+        }
+        // All exits are spilled: each run is written once and read once, by the next layer.
+        let spilled = layers(SearchSetup { inbox_memory: Some(0), ..setup });
+        let sum = |of: fn(&LayerReport) -> u64| spilled.iter().map(of).sum::<u64>();
+        let written = sum(|report| report.layer.written_bytes - report.layer.bytes);
+        let last = spilled.last().unwrap();
+        assert!(written > 0 && written <= last.spilled, "{written} of {}", last.spilled);
+        let more = |of: fn(&LayerReport) -> u64| sum(of) - plain.iter().map(of).sum::<u64>();
+        assert!(more(|report| report.layer.read_bytes) > written / 2, "{workers} workers");
+        // Narrow layers that are not kept are in memory.
+        let narrow = layers(SearchSetup { workers, ..SearchSetup::default() });
+        assert_eq!((narrow[0].layer.read_bytes, narrow[0].layer.written_bytes), (0, 0));
+    }
 }

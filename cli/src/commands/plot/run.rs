@@ -74,6 +74,7 @@ fn curve(target: &Target<'_>) -> Result<JobCurve, Failure> {
         states: row.states,
         positions: row.positions,
         bytes: row.bytes,
+        traffic: row.read_bytes.saturating_add(row.written_bytes),
         seconds: row.seconds,
     };
     let (_, rows) = rows(target)?;

@@ -288,6 +288,8 @@ pub(crate) fn line(depth: u32) -> v1::LayerRecord {
         bytes: 100,
         digest: Some(v1::Digest { first: u64::from(depth), second: 7 }),
         seconds: f64::from(depth) * 0.5,
+        read_bytes: 0,
+        written_bytes: u64::from(depth),
     }
 }
 

@@ -179,6 +179,14 @@ const JOBS: &[Family<JobMetrics>] = &[
     counter("layer_bytes", "Bytes of the files of these layers.", |m| {
         work(m, |work| work.layer_bytes.into())
     }),
+    counter("layer_read_bytes", "Bytes of the files from which these layers were made.", |m| {
+        work(m, |work| work.read_bytes.into())
+    }),
+    counter(
+        "layer_written_bytes",
+        "Bytes of the files that were written to make these layers.",
+        |m| work(m, |work| work.written_bytes.into()),
+    ),
     counter("checkpoints", "Durable checkpoints.", |m| work(m, |work| work.checkpoints.into())),
     counter("checkpoint_bytes", "Bytes of the files of these checkpoints.", |m| {
         work(m, |work| work.checkpoint_bytes.into())

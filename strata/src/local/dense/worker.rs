@@ -19,6 +19,7 @@ use crate::local::error::{Result, WorkerError};
 use crate::local::files::Files;
 use crate::local::restore::Restore;
 use crate::local::work::Work;
+use crate::local::worker::bytes_on_disk;
 use crate::plan::report::LayerReport;
 use crate::plan::sums::totals_of;
 
@@ -180,8 +181,9 @@ impl DenseWorker {
         Ok(())
     }
 
-    /// Makes the next layer by parts. `files` are those of all workers for the current layer.
-    fn advance_parts(&mut self, files: &[CheckpointFile]) -> Result<(LayerStats, Layer)> {
+    /// Makes the next layer by parts, and counts the bytes of the files that it reads. `files` are those of
+    /// all workers for the current layer.
+    fn advance_parts(&mut self, files: &[CheckpointFile]) -> Result<(LayerStats, Layer, u64)> {
         let writer = self.writer(self.current.depth + 1, self.current.stats.states)?;
         let Some(own) = &self.current.layer else {
             return Err(self.missing(self.current.depth));
@@ -189,6 +191,7 @@ impl DenseWorker {
         let others = self.open_sources(files)?;
         let previous = self.previous.iter().filter_map(|slot| slot.layer.as_ref());
         let (current, earlier) = ([own].into_iter().chain(&others), previous.chain(&self.earlier));
+        let read = current.clone().chain(earlier.clone()).map(bytes_on_disk).sum();
         let layers = StepLayers::new(self.numbering, current, earlier, &writer)?;
         let mut stats = LayerStats::default();
         match &mut self.search {
@@ -200,7 +203,7 @@ impl DenseWorker {
             Engine::Memory(_) => return Err(self.missing(self.current.depth)),
         }
         let parts = layers.into_parts();
-        Ok((stats, writer.seal(parts, totals_of(&stats))?))
+        Ok((stats, writer.seal(parts, totals_of(&stats))?, read))
     }
 
     /// Opens the files of the current layer from whose blocks moves lead to those of this worker.
@@ -235,7 +238,7 @@ impl DenseWorker {
         let released = self.previous.replace(std::mem::replace(&mut self.current, slot));
         let mut bytes = self.disk_bytes();
         if let Some(layer) = released.and_then(|slot| slot.layer) {
-            bytes += layer.path().map_or(0, |_| layer.file_bytes());
+            bytes += bytes_on_disk(&layer);
             if !self.is_undirected() {
                 self.earlier.push(layer.clone());
             }
@@ -262,8 +265,7 @@ impl DenseWorker {
 
     fn disk_bytes(&self) -> u64 {
         let layers = files_of(&self.previous, &self.current).into_iter();
-        let on_disk = layers.filter(|layer| layer.path().is_some()).map(Layer::file_bytes);
-        on_disk.sum::<u64>() + self.files.bytes()
+        layers.map(bytes_on_disk).sum::<u64>() + self.files.bytes()
     }
 
     /// The report of the current layer. Other workers can read its file from then on.
@@ -347,19 +349,22 @@ impl Work for DenseWorker {
 
     fn advance(&mut self, files: &[CheckpointFile]) -> Result<LayerReport> {
         let depth = self.current.depth + 1;
-        let (stats, layer) = match &mut self.search {
-            Engine::Memory(Some(search)) => (search.advance().unwrap_or_default(), None),
+        let (stats, layer, read_bytes) = match &mut self.search {
+            Engine::Memory(Some(search)) => (search.advance().unwrap_or_default(), None, 0),
             Engine::Memory(None) => return Err(self.missing(depth - 1)),
             Engine::Parts(_) => {
-                let (stats, layer) = self.advance_parts(files)?;
-                (stats, Some(layer))
+                let (stats, layer, read) = self.advance_parts(files)?;
+                (stats, Some(layer), read)
             }
         };
         // After a failure the last two layers are still those before.
         let layer =
             layer.map_or_else(|| self.write_if_kept(depth, &stats), |layer| Ok(Some(layer)))?;
         let disk_peak = self.push(Slot { depth, stats, layer })?;
-        Ok(LayerReport { disk_peak, ..self.report()? })
+        let mut report = LayerReport { disk_peak, ..self.report()? };
+        report.layer.read_bytes = read_bytes;
+        report.layer.written_bytes = self.current.layer.as_ref().map_or(0, bytes_on_disk);
+        Ok(report)
     }
 
     fn save(&mut self) -> Result<Vec<CheckpointFile>> {
