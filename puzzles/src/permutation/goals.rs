@@ -8,7 +8,7 @@ use super::definition::{Definition, State};
 use super::effort::MAX_GOAL_SLOTS;
 use super::error::Place;
 use super::names::Dictionary;
-use super::ranking::Orbit;
+use super::orbit::Orbit;
 use super::sequence::read_within;
 use super::text::{self, Pattern};
 
@@ -186,8 +186,8 @@ impl Fill<'_> {
     /// Fills a slot of the orbit and those after it. `turns` is the sum of turns before it.
     fn slot(&mut self, index: usize, turns: u32, state: &mut State) -> Result<(), GoalError> {
         let Some(slot) = self.slots.get(index).copied() else {
-            let sum = self.orbit.sum;
-            if sum.is_none_or(|(of, sum)| turns % u32::from(of) == u32::from(sum)) {
+            let Orbit { sum, orientations, .. } = self.orbit;
+            if sum.is_none_or(|sum| turns % u32::from(*orientations) == u32::from(sum)) {
                 if self.states.len() == MAX_GOALS {
                     let why = format!("more than {MAX_GOALS} states match it");
                     return Err(GoalError::Many(why));
@@ -226,14 +226,14 @@ mod tests {
     use strata_space::file_value;
 
     use super::*;
-    use crate::permutation::ranking;
+    use crate::permutation::orbit;
 
     #[test]
     fn the_slots_of_all_goals_are_limited() {
         let definition = Definition::read("a = (1,2,3,4)\n").unwrap();
         let moves: Vec<Element> = definition.moves.iter().map(|a| a.element.clone()).collect();
         let start = definition.solved.clone();
-        let orbits = ranking::orbits(&definition, &start, &moves);
+        let orbits = orbit::orbits(&definition, &start, &moves);
         let goals = |lines: &str, most| {
             let goal = file_value(lines);
             goals_within(&definition, &orbits, &start, (&goal, most), &Work::default())

@@ -17,7 +17,7 @@ use super::dense::{self, Numbering};
 use super::goals::{SOLVED, all_goals, dictionary, goal_lines, pattern, state_error};
 use super::keys::Keys;
 use super::moves::{self, Inverses, Selection};
-use super::ranking;
+use super::orbit::orbits;
 use super::symmetry::{Canonical, Codes};
 use super::text;
 use super::word::RankKey;
@@ -86,7 +86,7 @@ impl<K: RankKey> Graph<K> {
         let goals = match goal {
             None => Vec::new(),
             Some(goal) => {
-                let orbits = ranking::orbits(&definition, &start, &elements);
+                let orbits = orbits(&definition, &start, &elements);
                 let goals = all_goals(&definition, &orbits, &start, goal, work)?;
                 if goals.is_empty() {
                     return Err(SpaceError::Unsolvable {

@@ -25,6 +25,7 @@ mod ksolve;
 mod lines;
 mod moves;
 mod names;
+mod orbit;
 mod puzzle;
 mod ranking;
 mod read;

@@ -4,11 +4,11 @@
 //! permutation of a multiset, and turns are digits. If no move changes the sum of turns, the last
 //! turn follows from the others. Slots that no move changes are not part of a rank.
 
-use strata_group::{BigUint, Element, Invariants};
-
+use strata_group::{BigUint, Element};
 use strata_space::Key192;
 
 use super::definition::{Definition, State};
+use super::orbit::{Orbit, orbits};
 use super::word::{RankKey, Word};
 
 /// Most bits of a rank.
@@ -20,35 +20,21 @@ const MOST_DIFFERENT: u64 = 46;
 /// Ranks of states with the pieces of a start in the same orbits.
 #[derive(Clone, Debug)]
 pub(super) struct Ranking {
-    orbits: Vec<Orbit>,
+    orbits: Vec<RankedOrbit>,
     start: State,
     bits: u32,
 }
 
-/// Pieces that exchange slots.
+/// An orbit and the numbers of its states.
 #[derive(Clone, Debug)]
-pub(super) struct Orbit {
-    pub(super) slots: Vec<usize>,
-    /// The different pieces of the orbit.
-    pub(super) pieces: Vec<Piece>,
-    /// By kind, the index of the piece; a large one if the orbit has no such piece.
-    indices: Vec<usize>,
-    /// Orientations of a slot, and the sum of all turns modulo them, if moves do not change it.
-    pub(super) sum: Option<(u8, u8)>,
+struct RankedOrbit {
+    orbit: Orbit,
     arrangements: Key192,
     turn_states: Key192,
     states: Key192,
     /// Of different pieces, by slot of the orbit, the arrangements of the slots after it. Empty if
     /// some look alike.
     after: Vec<Key192>,
-}
-
-/// Pieces of an orbit that look alike.
-#[derive(Copy, Clone, Debug)]
-pub(super) struct Piece {
-    pub(super) kind: u16,
-    pub(super) count: u64,
-    pub(super) period: u8,
 }
 
 /// The numbers of an orbit's states, as exact as they may be.
@@ -60,7 +46,7 @@ fn sizes(orbit: &Orbit) -> (BigUint, BigUint) {
         BigUint::from(piece.period).pow(u32::try_from(piece.count).unwrap_or(u32::MAX))
     });
     let turns: BigUint = turns.product();
-    let known = orbit.sum.map_or(1, |(orientations, _)| orientations);
+    let known = orbit.sum.map_or(1, |_| orbit.orientations);
     (arrangements, turns / known)
 }
 
@@ -74,12 +60,6 @@ fn word(number: &BigUint) -> Key192 {
     }
 }
 
-/// The orbits of slots that moves change, with the pieces of a start.
-pub(super) fn orbits(definition: &Definition, start: &State, moves: &[Element]) -> Vec<Orbit> {
-    let found = Invariants::of(&definition.shape, moves).orbits;
-    found.into_iter().map(|found| Orbit::new(definition, start, found)).collect()
-}
-
 impl Ranking {
     /// The ranking for a start and moves, or the number of bits that it would need if these are more than
     /// `limit`, which is at most [`MAX_BITS`].
@@ -90,28 +70,30 @@ impl Ranking {
         limit: u32,
     ) -> Result<Ranking, u64> {
         let mut total = BigUint::from(1_u32);
-        let mut orbits = orbits(definition, start, moves);
-        for orbit in &mut orbits {
-            let (arrangements, turn_states) = sizes(orbit);
+        let mut ranked = Vec::new();
+        for orbit in orbits(definition, start, moves) {
+            let (arrangements, turn_states) = sizes(&orbit);
             let states = &arrangements * &turn_states;
             total *= &states;
-            [orbit.arrangements, orbit.turn_states, orbit.states] =
+            let [arrangements, turn_states, states] =
                 [&arrangements, &turn_states, &states].map(word);
             let slots = orbit.slots.len() as u64;
+            let mut after = Vec::new();
             if slots <= MOST_DIFFERENT && orbit.pieces.iter().all(|piece| piece.count == 1) {
                 let mut factorials = vec![Key192::from(1_u64)];
                 factorials.extend((1..slots).scan(Key192::from(1_u64), |product, factor| {
                     *product = *product * Key192::from(factor);
                     Some(*product)
                 }));
-                orbit.after = factorials.into_iter().rev().collect();
+                after.extend(factorials.into_iter().rev());
             }
+            ranked.push(RankedOrbit { orbit, arrangements, turn_states, states, after });
         }
         // The number of states, too, has to fit.
         if total.bits() > limit.into() {
             return Err(total.bits());
         }
-        Ok(Ranking { orbits, start: start.clone(), bits: (total - 1_u32).bits() as u32 })
+        Ok(Ranking { orbits: ranked, start: start.clone(), bits: (total - 1_u32).bits() as u32 })
     }
 
     /// Bits of the largest rank.
@@ -210,46 +192,7 @@ enum Width {
     Wide,
 }
 
-impl Orbit {
-    /// The orbit without its sizes.
-    fn new(definition: &Definition, start: &State, found: strata_group::Orbit) -> Orbit {
-        let set = definition.set_of(found.slots[0]);
-        let mut pieces: Vec<Piece> = Vec::new();
-        for slot in &found.slots {
-            let kind = start.kinds[*slot];
-            match pieces.iter_mut().find(|piece| piece.kind == kind) {
-                Some(piece) => piece.count += 1,
-                None => {
-                    let of_kind = set.and_then(|set| set.kinds.get(usize::from(kind)));
-                    let period = of_kind.map_or(1, |kind| kind.orientations);
-                    pieces.push(Piece { kind, count: 1, period });
-                }
-            }
-        }
-        pieces.sort_unstable_by_key(|piece| piece.kind);
-        let orientations = found.orientations;
-        let is_fixed = orientations > 1
-            && found.turn_step == orientations
-            && pieces.iter().all(|piece| piece.period == orientations);
-        let turns = found.slots.iter().map(|slot| u32::from(start.turns[*slot]));
-        let sum = (turns.sum::<u32>() % u32::from(orientations)) as u8;
-        let sum = is_fixed.then_some((orientations, sum));
-        let mut indices = vec![usize::MAX; pieces.last().map_or(0, |last| last.kind.into()) + 1];
-        for (index, piece) in pieces.iter().enumerate() {
-            indices[usize::from(piece.kind)] = index;
-        }
-        Orbit {
-            slots: found.slots,
-            pieces,
-            indices,
-            sum,
-            arrangements: Key192::from(1_u64),
-            turn_states: Key192::from(1_u64),
-            states: Key192::from(1_u64),
-            after: Vec::new(),
-        }
-    }
-
+impl RankedOrbit {
     #[inline]
     fn width(&self) -> Width {
         match (self.states.high(), self.states.low() >> SHORT_BITS) {
@@ -261,7 +204,7 @@ impl Orbit {
 
     /// Slots whose turns are digits of a rank.
     fn turned_slots(&self) -> &[usize] {
-        match (self.sum, &*self.slots) {
+        match (self.orbit.sum, &*self.orbit.slots) {
             (Some(_), [turned @ .., _]) => turned,
             (_, slots) => slots,
         }
@@ -280,7 +223,8 @@ impl Orbit {
         let mut turns = W::small(0);
         if self.turn_states > Key192::from(1_u64) {
             for slot in self.turned_slots() {
-                let period = self.pieces[*self.indices.get(usize::from(kind(*slot)))?].period;
+                let piece = self.orbit.index(kind(*slot))?;
+                let period = self.orbit.pieces[usize::from(piece)].period;
                 turns = turns.times(W::small(period), W::small(turn(*slot, period)));
             }
         }
@@ -294,9 +238,9 @@ impl Orbit {
         after: &[Key192],
     ) -> Option<W> {
         let (mut rank, mut left) = (W::small(0), u64::MAX);
-        for (slot, after) in self.slots.iter().zip(after) {
-            let piece = *self.indices.get(usize::from(kind(*slot)))?;
-            let bit = 1_u64.checked_shl(piece as u32).filter(|bit| left & bit != 0)?;
+        for (slot, after) in self.orbit.slots.iter().zip(after) {
+            let piece = self.orbit.index(kind(*slot))?;
+            let bit = 1_u64.checked_shl(piece.into()).filter(|bit| left & bit != 0)?;
             let smaller = W::small((left & (bit - 1)).count_ones() as u8);
             rank = smaller.times(W::of(*after), rank);
             left ^= bit;
@@ -311,11 +255,11 @@ impl Orbit {
         counts: &mut Vec<u64>,
     ) -> Option<W> {
         counts.clear();
-        counts.extend(self.pieces.iter().map(|piece| piece.count));
+        counts.extend(self.orbit.pieces.iter().map(|piece| piece.count));
         let (mut rank, mut size) = (W::small(0), W::of(self.arrangements));
-        for (index, slot) in self.slots.iter().enumerate() {
-            let left = (self.slots.len() - index) as u64;
-            let piece = *self.indices.get(usize::from(kind(*slot)))?;
+        for (index, slot) in self.orbit.slots.iter().enumerate() {
+            let left = (self.orbit.slots.len() - index) as u64;
+            let piece = usize::from(self.orbit.index(kind(*slot))?);
             let count = *counts.get(piece)?;
             let smaller: u64 = counts[..piece].iter().sum();
             rank = size.part(smaller, left).times(W::small(1), rank);
@@ -333,15 +277,15 @@ impl Orbit {
         }
         let mut sum = 0;
         for slot in self.turned_slots().iter().rev() {
-            let piece = self.indices[usize::from(state.kinds[*slot])];
-            let period = self.pieces[piece].period;
+            let piece = self.orbit.index(state.kinds[*slot]).unwrap_or_default();
+            let period = self.orbit.pieces[usize::from(piece)].period;
             let (rest, turn) = turns.divide(W::small(period));
             state.turns[*slot] = turn.low() as u8;
             sum += u32::from(state.turns[*slot]);
             turns = rest;
         }
-        if let (Some((orientations, total)), Some(last)) = (self.sum, self.slots.last()) {
-            let orientations = u32::from(orientations);
+        if let (Some(total), Some(last)) = (self.orbit.sum, self.orbit.slots.last()) {
+            let orientations = u32::from(self.orbit.orientations);
             let rest = u32::from(total) + orientations - sum % orientations;
             state.turns[*last] = (rest % orientations) as u8;
         }
@@ -349,7 +293,7 @@ impl Orbit {
 
     fn unrank_different<W: Word>(&self, mut rank: W, after: &[Key192], state: &mut State) {
         let mut left = u64::MAX;
-        for (slot, after) in self.slots.iter().zip(after) {
+        for (slot, after) in self.orbit.slots.iter().zip(after) {
             let mut larger = left;
             let (smaller, rest) = rank.divide(W::of(*after));
             for _ in 0..smaller.low() {
@@ -357,17 +301,17 @@ impl Orbit {
             }
             rank = rest;
             let piece = larger.trailing_zeros();
-            state.kinds[*slot] = self.pieces[piece as usize].kind;
+            state.kinds[*slot] = self.orbit.pieces[piece as usize].kind;
             left ^= 1 << piece;
         }
     }
 
     fn unrank_alike<W: Word>(&self, mut rank: W, state: &mut State) {
-        let mut counts: Vec<u64> = self.pieces.iter().map(|piece| piece.count).collect();
+        let mut counts: Vec<u64> = self.orbit.pieces.iter().map(|piece| piece.count).collect();
         let mut size = W::of(self.arrangements);
-        for (index, slot) in self.slots.iter().enumerate() {
-            let left = (self.slots.len() - index) as u64;
-            for (piece, count) in self.pieces.iter().zip(&mut counts) {
+        for (index, slot) in self.orbit.slots.iter().enumerate() {
+            let left = (self.orbit.slots.len() - index) as u64;
+            for (piece, count) in self.orbit.pieces.iter().zip(&mut counts) {
                 let with = size.part(*count, left);
                 if rank < with {
                     size = with;

@@ -1,8 +1,9 @@
 //! Numbers of states whose pieces may look alike: by the arrangements of each orbit.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
 
-use strata_group::{Element, Invariants};
+use strata_group::Element;
 use strata_space::SpaceError;
 use strata_space::dense::{
     BlockStep, BlockSteps, DenseParts, DenseShape, DenseState, DenseTables, LaneMap, MAX_LANES,
@@ -10,8 +11,9 @@ use strata_space::dense::{
 };
 
 use super::super::definition::{Definition, State};
+use super::super::orbit::{Orbit, orbits};
 use super::numbers::{MOST_BLOCKS, MOST_TABLE_BYTES, Numbers, refused};
-use super::orbit::{Effect, Orbit, STAGES, StagedOrbit, Steps};
+use super::staged_orbit::{Effect, STAGES, StagedOrbit, Steps};
 
 /// The most states of a block.
 const MOST_INNER: u64 = 20_000;
@@ -106,9 +108,9 @@ impl Arrangements {
         moves: &[Element],
     ) -> Result<Arrangements, String> {
         let too_many = || "its arrangements have more than 2^56 blocks".to_owned();
-        let invariants = Invariants::of(&definition.shape, moves);
-        let orbits: Vec<Orbit> =
-            invariants.orbits.iter().map(|found| Orbit::new(definition, start, found)).collect();
+        // Single pieces come last: rows and lanes have more freedom then.
+        let sorted = |orbit: Orbit| orbit.sorted_by(|piece| (Reverse(piece.count), piece.kind));
+        let orbits: Vec<Orbit> = orbits(definition, start, moves).into_iter().map(sorted).collect();
         let ends: Vec<usize> = orbits.iter().map(Orbit::kinds).collect();
         let lanes = cuts(&orbits, &ends, MAX_LANES.into());
         let inner = |lanes: &[usize]| -> Option<u64> {
@@ -128,7 +130,7 @@ impl Arrangements {
                 *size = product.filter(|size| *size <= MOST_BLOCKS).ok_or_else(too_many)?;
             }
         }
-        let is_fixed = |slot: &usize| !invariants.orbits.iter().any(|o| o.slots.contains(slot));
+        let is_fixed = |slot: &usize| !orbits.iter().any(|o| o.orbit().slots.contains(slot));
         let fixed = (0..definition.shape.slots()).filter(is_fixed).collect();
         Ok(Arrangements { orbits, start: start.clone(), fixed, sizes })
     }

@@ -4,7 +4,7 @@ mod arrangements;
 mod folded;
 mod members;
 mod numbers;
-mod orbit;
+mod staged_orbit;
 
 use std::collections::HashSet;
 use std::sync::{Arc, OnceLock};

@@ -4,7 +4,7 @@ use strata_group::{Element, GroupError, Pieces, Shape, Symmetry, SymmetryLimits}
 use strata_space::Work;
 
 use super::super::definition::{Definition, State};
-use super::super::ranking::{self, Orbit};
+use super::super::orbit::{Orbit, orbits};
 
 /// The part of a puzzle that moves visibly change.
 ///
@@ -68,7 +68,7 @@ impl Visible {
         let is_visible = |orbit: &Orbit| {
             orbit.pieces.len() > 1 || orbit.pieces.iter().any(|piece| piece.period > 1)
         };
-        let found: Vec<Orbit> = ranking::orbits(definition, start, moves)
+        let found: Vec<Orbit> = orbits(definition, start, moves)
             .into_iter()
             .filter(|orbit| is_visible(orbit))
             .collect();

@@ -9,31 +9,11 @@ use std::collections::hash_map::Entry;
 
 use strata_group::{BigUint, Element};
 
-use super::super::definition::{Definition, State};
+use super::super::definition::State;
+use super::super::orbit::{Orbit, Piece};
 
 /// Stages: blocks, rows, lanes.
 pub(super) const STAGES: usize = 3;
-
-/// The pieces of an orbit.
-#[derive(Clone, Debug)]
-pub(super) struct Orbit {
-    slots: Vec<usize>,
-    orientations: u8,
-    /// The sum of all turns, if moves do not change it.
-    sum: Option<u8>,
-    /// Kinds in the order in which they are placed.
-    pieces: Vec<Piece>,
-    /// By kind, the index of the piece.
-    indices: Vec<Option<u16>>,
-}
-
-/// Pieces that look alike.
-#[derive(Copy, Clone, Debug)]
-struct Piece {
-    kind: u16,
-    count: u64,
-    period: u8,
-}
 
 /// An orbit with the kinds of each stage.
 #[derive(Clone, Debug)]
@@ -84,41 +64,6 @@ pub(super) struct Steps {
 }
 
 impl Orbit {
-    /// An orbit of slots with the pieces of a start.
-    pub(super) fn new(
-        definition: &Definition,
-        start: &State,
-        found: &strata_group::Orbit,
-    ) -> Orbit {
-        let set = found.slots.first().and_then(|slot| definition.set_of(*slot));
-        let mut pieces: Vec<Piece> = Vec::new();
-        for slot in &found.slots {
-            let kind = start.kinds[*slot];
-            match pieces.iter_mut().find(|piece| piece.kind == kind) {
-                Some(piece) => piece.count += 1,
-                None => {
-                    let of_kind = set.and_then(|set| set.kinds.get(usize::from(kind)));
-                    let period = of_kind.map_or(1, |kind| kind.orientations);
-                    pieces.push(Piece { kind, count: 1, period });
-                }
-            }
-        }
-        // Single pieces come last: rows and lanes have more freedom then.
-        pieces.sort_unstable_by_key(|piece| (std::cmp::Reverse(piece.count), piece.kind));
-        let kinds = pieces.iter().map(|piece| usize::from(piece.kind) + 1).max();
-        let mut indices = vec![None; kinds.unwrap_or(0)];
-        for (index, piece) in (0..).zip(&pieces) {
-            indices[usize::from(piece.kind)] = Some(index);
-        }
-        let orientations = found.orientations;
-        let keeps_sum = orientations > 1
-            && found.turn_step == orientations
-            && pieces.iter().all(|piece| piece.period == orientations);
-        let turns: u32 = found.slots.iter().map(|slot| u32::from(start.turns[*slot])).sum();
-        let sum = keeps_sum.then_some((turns % u32::from(orientations)) as u8);
-        Orbit { slots: found.slots.clone(), orientations, sum, pieces, indices }
-    }
-
     /// The number of different pieces.
     pub(super) fn kinds(&self) -> usize {
         self.pieces.len()
@@ -263,10 +208,10 @@ impl StagedOrbit {
 
     /// The numbers of a state; None if it has other pieces, or another sum of turns.
     pub(super) fn numbers(&self, state: &State) -> Option<[u64; STAGES]> {
-        let Orbit { slots, pieces, indices, sum, orientations } = &self.orbit;
+        let Orbit { slots, sum, orientations, pieces, .. } = &self.orbit;
         let cells = slots.iter().map(|slot| {
-            let kind = usize::from(*state.kinds.get(*slot)?);
-            Some(Cell { piece: (*indices.get(kind)?)?, turn: *state.turns.get(*slot)? })
+            let piece = self.orbit.index(*state.kinds.get(*slot)?)?;
+            Some(Cell { piece, turn: *state.turns.get(*slot)? })
         });
         let mut cells: Vec<Cell> = cells.collect::<Option<_>>()?;
         let turns: u32 = cells.iter().map(|cell| u32::from(cell.turn)).sum();
