@@ -200,7 +200,6 @@ fn point(quantity: Quantity, layer: &LayerFigures, has_positions: bool) -> Optio
         Quantity::Bytes => layer.bytes as f64,
         Quantity::BytesPerState if layer.states == 0 => return None,
         Quantity::BytesPerState => layer.bytes as f64 / layer.states as f64,
-        Quantity::Traffic if layer.traffic == 0 => return None,
         Quantity::Traffic => layer.traffic as f64,
         Quantity::Rate => return None,
     };
@@ -290,6 +289,17 @@ mod tests {
 
     fn job() -> JobCurve {
         JobCurve::new("job", vec![layer(0, 1, 0.5), layer(1, 10, 1.0), layer(2, 40, 2.5)])
+    }
+
+    #[test]
+    fn layers_in_memory_have_no_bytes_and_a_traffic_of_zero() {
+        let job = JobCurve::new("a", vec![layer(0, 1, 0.1), layer(1, 3, 0.1)]);
+        let points = |quantity| {
+            let chart = chart(quantity, std::slice::from_ref(&job), Scale::Linear);
+            chart.series[0].points.iter().map(|point| point.y).collect::<Vec<f64>>()
+        };
+        assert_eq!(points(Quantity::Bytes), [0.0; 0]);
+        assert_eq!(points(Quantity::Traffic), [0.0, 0.0]);
     }
 
     #[test]
