@@ -223,16 +223,14 @@ where
             Ok(all) => all,
             Err(error) => return self.failed(is_intact, error),
         };
-        let report = |done| match done {
-            Done::Layer(report) => Ok(*report),
-            Done::Saved { .. } => {
-                Err(Refusal::NotRequested { what: "checkpoint instead of a layer" })
-            }
-            Done::Acknowledged => {
-                Err(Refusal::NotRequested { what: "acknowledgement instead of a layer" })
-            }
-        };
-        let reports = all.into_iter().map(report).collect::<Result<Vec<_>, _>>()?;
+        let mut reports = Vec::with_capacity(all.len());
+        for done in all {
+            let Done::Layer(report) = done else {
+                let what = "answer to an order that makes a layer";
+                return Err(Refusal::NotRequested { what }.into());
+            };
+            reports.push(*report);
+        }
         let sum = LayerReport::sum(reports)?;
         self.shared = sum.shared.iter().cloned().collect();
         if let Some(reason) = self.sink.stop(&sum.layer) {
@@ -263,16 +261,13 @@ where
         self.saving = self.sink.now();
         let mut files = Vec::new();
         for done in self.order(Order::Save { depth })? {
-            match done {
-                Done::Saved { depth: found, records } if found == depth => files.extend(records),
-                Done::Saved { depth: found, .. } => {
-                    return Err(Refusal::WrongDepth { expected: depth, found }.into());
-                }
-                Done::Layer { .. } => return unexpected("layer instead of a checkpoint"),
-                Done::Acknowledged => {
-                    return unexpected("acknowledgement instead of a checkpoint");
-                }
+            let Done::Saved { depth: found, records } = done else {
+                return Err(Refusal::NotRequested { what: "answer to an order to save" }.into());
+            };
+            if found != depth {
+                return Err(Refusal::WrongDepth { expected: depth, found }.into());
             }
+            files.extend(records);
         }
         Ok(self.plan.handle(Input::Saved { depth, records: files })?)
     }
@@ -287,11 +282,6 @@ where
         self.last_checkpoint = self.sink.now();
         Ok(self.plan.handle(Input::Published { depth })?)
     }
-}
-
-/// The error of an answer to another kind of order.
-fn unexpected<E>(what: &'static str) -> Result<(), DriveError<E>> {
-    Err(Refusal::NotRequested { what }.into())
 }
 
 /// Results of all workers, or the most severe failure. An exhausted resource is the least severe.
