@@ -32,9 +32,11 @@ fn cube(symmetry: &str, depth: u32) -> Result<()> {
     let file = file_value(include_str!("../../puzzles/data/3x3x3.tws"));
     let parameters = [("file", &*file), ("symmetry", symmetry)];
     let search = Search::named("puzzle", parameters).engine(Engine::Explicit).threads(1);
-    let (mut last, started) = (None, Instant::now());
-    let search =
-        search.memory("8GiB").max_layers(depth).on_layer(|layer| last = Some(layer.clone()));
+    let (mut last, mut states, started) = (None, 0, Instant::now());
+    let search = search.memory("8GiB").max_layers(depth).on_layer(|layer| {
+        states += layer.states;
+        last = Some(layer.clone());
+    });
     match search.run() {
         Ok(_) | Err(Error::Stopped { .. }) => {}
         Err(error) => return Err(error),
@@ -44,9 +46,9 @@ fn cube(symmetry: &str, depth: u32) -> Result<()> {
         println!(
             "3x3x3, symmetry {symmetry}, to depth {depth}: {} states, {seconds:.2} s, {:.2} M states/s, {:.2} \
              bytes a state of the last layer",
-            layer.total_states,
-            layer.total_states as f64 / seconds / 1e6,
-            layer.layer.bytes as f64 / layer.layer.states as f64,
+            states,
+            states as f64 / seconds / 1e6,
+            layer.bytes as f64 / layer.states as f64,
         );
     }
     Ok(())

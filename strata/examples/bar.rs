@@ -8,7 +8,7 @@ fn main() -> Result<(), strata::Error> {
     const WIDTH: u64 = 60;
     let mut layers = Vec::new();
     let search = Search::named("panex", [("level", "3"), ("symmetry", "off")]);
-    let report = search.on_layer(|event| layers.push(event.layer.states)).run()?;
+    let report = search.on_layer(|layer| layers.push(layer.states)).run()?;
     let widest = report.totals().widest;
     for (depth, states) in layers.iter().enumerate() {
         let length = (states * WIDTH).div_ceil(widest) as usize;

@@ -5,14 +5,14 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use strata_space::{KeySpace, NestedPuzzle, Puzzle, SpaceError, Tabled};
-use strata_store::{DataDir, EngineKind, JobDir, JobSpec, Manifest, RealFs};
+use strata_store::{DataDir, EngineKind, JobDir, JobSpec, LayerRecord, Manifest, RealFs};
 
 use super::report::{OpenParameters, Report};
 use crate::catalogue::{Registry, Space};
 use crate::engine::{EngineNeeds, choose_engine};
 use crate::error::{Error, Result};
 use crate::job::cancel::CancelToken;
-use crate::job::event::{Event, LayerEvent};
+use crate::job::event::Event;
 use crate::job::folder::{Job, check_data_dir, differences, lock_data_dir, temporary_data_dir};
 use crate::job::request::{Request, RunOptions, default_shards};
 use crate::job::session::{self, Ended, RunControl};
@@ -318,10 +318,10 @@ impl<'a> Search<'a> {
     }
 
     /// Receives every complete layer, those of earlier runs first. Replaces [`Self::on_event`].
-    pub fn on_layer(self, mut on_layer: impl FnMut(&LayerEvent) + 'a) -> Self {
+    pub fn on_layer(self, mut on_layer: impl FnMut(&LayerRecord) + 'a) -> Self {
         self.on_event(move |event| {
-            if let Event::Layer(layer) = event {
-                on_layer(layer);
+            if let Event::Layer(event) = event {
+                on_layer(&event.layer);
             }
         })
     }

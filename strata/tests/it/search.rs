@@ -86,8 +86,7 @@ fn names(dir: &Path) -> Vec<String> {
 #[test]
 fn a_search_lists_layers_states_and_radius() {
     let mut seen = Vec::new();
-    let search =
-        Search::new(Cube::new(12)).threads(2).on_layer(|event| seen.push(event.layer.states));
+    let search = Search::new(Cube::new(12)).threads(2).on_layer(|layer| seen.push(layer.states));
     let report = search.run().unwrap();
     assert_eq!((report.radius(), report.states(), report.moves()), (12, 4096, None));
     let states: Vec<u64> = report.layers().iter().map(|layer| layer.states).collect();
@@ -132,8 +131,8 @@ fn a_cancelled_search_stops_with_a_checkpoint() {
     let dir = tempfile::tempdir().unwrap();
     let search = cube(dir.path());
     let token = search.cancel_token();
-    let search = search.on_layer(|event| {
-        if event.layer.depth == 3 {
+    let search = search.on_layer(|layer| {
+        if layer.depth == 3 {
             token.cancel();
         }
     });

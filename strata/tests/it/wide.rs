@@ -254,10 +254,7 @@ fn run_to(search: Search<'_>, depth: u32) -> Found {
     let mut found = Vec::new();
     let error = search
         .max_layers(depth)
-        .on_layer(|event| {
-            let layer = &event.layer;
-            found.push((layer.states, layer.positions, layer.digest));
-        })
+        .on_layer(|layer| found.push((layer.states, layer.positions, layer.digest)))
         .run()
         .unwrap_err();
     assert!(matches!(error, Error::Stopped { .. }), "{error}");

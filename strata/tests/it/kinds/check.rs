@@ -198,8 +198,8 @@ impl Row<'_> {
         let search = search.max_layers(last).checkpoint_interval(Duration::ZERO);
         let result = search
             .data_dir(dir.path())
-            .on_layer(|event| {
-                if event.layer.depth == middle {
+            .on_layer(|layer| {
+                if layer.depth == middle {
                     copy_files(dir.path(), copy.path());
                 }
             })

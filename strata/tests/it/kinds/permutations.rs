@@ -382,7 +382,7 @@ fn dense_orbits(text: &str, options: Pairs<'_>, symmetries: usize, most: usize) 
             Some(last) => search.max_layers(last),
             None => search,
         };
-        match search.on_layer(|event| orbits.push(event.layer.orbits)).run() {
+        match search.on_layer(|layer| orbits.push(layer.orbits)).run() {
             Ok(report) => {
                 let sum = report.layers().iter().map(|layer| layer.orbits).sum();
                 assert_eq!(report.totals().orbits, sum);

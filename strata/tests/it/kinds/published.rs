@@ -9,10 +9,7 @@ fn first(search: Search<'_>, depth: u32) -> Vec<(u64, u64, strata_space::Digest)
     let mut found = Vec::new();
     let search = search.engine(Engine::Explicit).shards(9).max_layers(depth);
     let error = search
-        .on_layer(|event| {
-            let layer = &event.layer;
-            found.push((layer.states, layer.positions, layer.digest));
-        })
+        .on_layer(|layer| found.push((layer.states, layer.positions, layer.digest)))
         .run()
         .unwrap_err();
     assert!(matches!(error, Error::Stopped { .. }), "{error}");
