@@ -29,7 +29,7 @@ pub(super) struct Jobs {
 /// Jobs of searches, in `corpus/jobs`: Hanoi with 3 discs, done, and stopped with two workers that
 /// keep all layers; Panex 2 with the symbolic engine; LX with 4 tokens, stopped, whose moves cannot be
 /// undone.
-const JOBS: [&str; 4] = ["hanoi-3-3-6shpzs", "hanoi-3-3-3qgf54", "panex-2-dgbzjb", "lx-4-ksu3yf"];
+const JOBS: [&str; 4] = ["hanoi-3-3-t2yqlz", "hanoi-3-3-oshp6k", "panex-2-oou2me", "lx-4-3ywwwd"];
 
 impl Jobs {
     pub(super) fn new() -> Jobs {
