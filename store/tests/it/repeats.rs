@@ -83,9 +83,9 @@ fn every_block_can_be_read_by_itself() {
 #[test]
 fn a_file_of_another_version_is_refused() {
     let mut bytes = write(&recurring(3)).image().unwrap().to_vec();
-    assert_eq!(bytes[8..10], [3, 0]);
+    assert_eq!(bytes[8..10], [1, 0]);
     bytes[8] = 2;
     let error = Layer::from_bytes(bytes, "old", &header()).unwrap_err().to_string();
-    assert!(error.contains("expected version 3 of the file format"), "{error}");
+    assert!(error.contains("expected version 1 of the file format"), "{error}");
     assert!(error.contains("found version 2 of another version of Strata"), "{error}");
 }
