@@ -76,10 +76,6 @@ impl JournalSink {
         }
     }
 
-    fn seconds(&self) -> f64 {
-        self.seconds_before + self.started.elapsed().as_secs_f64()
-    }
-
     /// Whether the next layer, of about `width` states, should run on other workers.
     fn should_move(&mut self, width: u64) -> bool {
         let (age, start) = (self.started.elapsed(), self.start_took);
@@ -145,8 +141,11 @@ impl CheckpointSink for JournalSink {
         leaving.any(|worker| self.cluster.schedule.is_source(&self.id, worker))
     }
 
+    fn seconds(&self) -> f64 {
+        self.seconds_before + self.started.elapsed().as_secs_f64()
+    }
+
     fn commit(&mut self, layer: LayerRecord, _: &Totals) -> Result<(), ClusterError> {
-        let layer = LayerRecord { seconds: self.seconds(), ..layer };
         let event = self.layers.next(layer, false);
         self.tracker.layer(&event, self.started.elapsed());
         self.show_layer(&event);

@@ -279,10 +279,8 @@ fn is_of(file: &CheckpointFile, worker: u32, part: &LayerRecord) -> bool {
 }
 
 fn layer_report(report: v1::LayerReport) -> Result<LayerReport, ConvertError> {
-    let layer = LayerRecord {
-        kept: report.kept.clone().map(convert::kept_from).transpose()?.into_iter().collect(),
-        ..convert::part_from(&report)?
-    };
+    let mut layer = convert::part_from(&report)?;
+    layer.kept.extend(report.kept.map(convert::kept_from).transpose()?);
     Ok(LayerReport {
         layer,
         odd: report.met_odd,

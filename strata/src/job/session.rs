@@ -271,12 +271,6 @@ struct Records<'a> {
     layers: LayerEvents,
 }
 
-impl Records<'_> {
-    fn seconds(&self) -> f64 {
-        self.before + self.started.elapsed().as_secs_f64()
-    }
-}
-
 impl CheckpointSink for Records<'_> {
     type Error = WorkerError;
 
@@ -284,8 +278,11 @@ impl CheckpointSink for Records<'_> {
         self.cancel.is_cancelled().then_some(StopReason::Interrupted)
     }
 
+    fn seconds(&self) -> f64 {
+        self.before + self.started.elapsed().as_secs_f64()
+    }
+
     fn commit(&mut self, layer: LayerRecord, _: &Totals) -> std::result::Result<(), WorkerError> {
-        let layer = LayerRecord { seconds: self.seconds(), ..layer };
         self.history.append(&layer)?;
         (self.on_event)(&Event::Layer(self.layers.next(layer, false)));
         Ok(())

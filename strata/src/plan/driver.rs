@@ -102,7 +102,10 @@ pub trait CheckpointSink {
         false
     }
 
-    /// Records a complete layer, whose time is not set yet. `totals` includes it.
+    /// Search time of all runs until now, in seconds.
+    fn seconds(&self) -> f64;
+
+    /// Records a complete layer. `totals` includes it.
     ///
     /// # Errors
     /// If that is impossible.
@@ -231,7 +234,8 @@ where
             };
             reports.push(*report);
         }
-        let sum = LayerReport::sum(reports)?;
+        let mut sum = LayerReport::sum(reports)?;
+        sum.layer.seconds = self.sink.seconds();
         self.shared = sum.shared.iter().cloned().collect();
         if let Some(reason) = self.sink.stop(&sum.layer) {
             self.plan.handle(Input::Stop(reason))?;
@@ -373,7 +377,12 @@ mod tests {
             None
         }
 
-        fn commit(&mut self, _: LayerRecord, _: &Totals) -> Result<(), Failure> {
+        fn seconds(&self) -> f64 {
+            1.5
+        }
+
+        fn commit(&mut self, layer: LayerRecord, totals: &Totals) -> Result<(), Failure> {
+            assert_eq!((layer.seconds, totals.seconds), (1.5, 1.5));
             Ok(())
         }
 

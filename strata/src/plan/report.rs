@@ -10,7 +10,7 @@ use super::refusal::Refusal;
 /// A layer that has been made or loaded: one worker's part of it, or the sum of all parts.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct LayerReport {
-    /// Its figures and kept files. Orbits and time follow when all parts are there.
+    /// Its figures and kept files. The driver adds the time, the plan the orbits, when all parts are there.
     pub layer: LayerRecord,
     /// Whether the two searches have met after an odd number of moves.
     pub odd: bool,

@@ -91,6 +91,10 @@ fn a_search_lists_layers_states_and_radius() {
     assert_eq!((report.radius(), report.states(), report.moves()), (12, 4096, None));
     let states: Vec<u64> = report.layers().iter().map(|layer| layer.states).collect();
     assert_eq!(states, binomials());
+    let last = report.layers().last().unwrap();
+    let totals = report.totals();
+    assert_eq!((totals.layer_states, totals.seconds), (last.states, last.seconds));
+    assert!(last.seconds > 0.0);
     drop(report);
     assert_eq!(seen, binomials());
 }
