@@ -68,7 +68,7 @@ pub const fn puzzle<P: Puzzle + KeySpace>() -> Entry {
 /// }
 /// ```
 pub fn run(puzzles: impl IntoIterator<Item = Entry>) -> std::process::ExitCode {
-    strata_memory::release_large_allocations();
+    strata_engine::memory::release_large_allocations();
     let words: Vec<OsString> = std::env::args_os().collect();
     let name = words.first().and_then(|word| Path::new(word).file_name());
     let name = name.map_or("strata".into(), |name| name.to_string_lossy());

@@ -8,6 +8,7 @@
 #![forbid(unsafe_code)]
 
 mod cluster;
+pub mod dashboard;
 mod entry;
 mod journal;
 mod scheduling;

@@ -8,6 +8,9 @@ pub mod codec;
 #[doc(hidden)]
 pub mod freshness;
 
+pub mod net;
+pub mod platform;
+
 /// Version 1 of the protocol.
 #[allow(missing_docs, clippy::all, clippy::unwrap_used, unreachable_pub)]
 #[rustfmt::skip]

@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 mod drawing;
+pub mod group;
 mod hanoi;
 pub mod panex;
 pub mod permutation;

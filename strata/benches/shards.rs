@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use strata::catalogue::{Parameters, Registry};
 use strata::{Budget, KeepLayers, LayerReport, Setup, Worker};
-use strata_explicit::{Exchange, LocalExchange, MemoryRun, RunEncoder};
+use strata_engine::explicit::{Exchange, LocalExchange, MemoryRun, RunEncoder};
 use strata_store::{EncodeOptions, JobDir, RealFs};
 
 const JOB: &str = "shards";
@@ -29,13 +29,13 @@ struct Counter {
 }
 
 impl Exchange for Counter {
-    fn send(&self, to: usize, depth: u32, run: MemoryRun) -> strata_explicit::Result<()> {
+    fn send(&self, to: usize, depth: u32, run: MemoryRun) -> strata_engine::explicit::Result<()> {
         if to != self.own {
             let exits: usize = run.batches().map(|(_, _, locals)| locals.len()).sum();
             let mut encoder = self.encoder.lock().unwrap_or_else(PoisonError::into_inner);
             encoder.encode(&run, |bytes| {
                 self.bytes.fetch_add(bytes.len() as u64, Ordering::Relaxed);
-                Ok::<(), strata_explicit::Error>(())
+                Ok::<(), strata_engine::explicit::Error>(())
             })?;
             self.sent.fetch_add(exits as u64, Ordering::Relaxed);
         }
@@ -46,7 +46,7 @@ impl Exchange for Counter {
         self.inner.recycled_run(from)
     }
 
-    fn flush(&self, from: usize, depth: u32) -> strata_explicit::Result<()> {
+    fn flush(&self, from: usize, depth: u32) -> strata_engine::explicit::Result<()> {
         self.inner.flush(from, depth)
     }
 }

@@ -9,7 +9,7 @@ use std::time::Instant;
 
 use drive::SearchSetup;
 use strata::catalogue::{Parameters, Puzzle};
-use strata_explicit::Engine;
+use strata_engine::explicit::Engine;
 use strata_puzzles::tiles::Tiles;
 use strata_space::Tabled;
 

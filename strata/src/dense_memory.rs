@@ -1,6 +1,6 @@
 //! Memory that a dense search takes.
 
-use strata_dense::Kernel;
+use strata_engine::dense::Kernel;
 use strata_space::dense::{DenseFolding, DenseSize};
 
 const MIB: u64 = 1 << 20;
@@ -42,7 +42,7 @@ impl DenseMemory {
 
 #[cfg(test)]
 mod tests {
-    use strata_dense::{Options, PartSearch, Search};
+    use strata_engine::dense::{Options, PartSearch, Search};
     use strata_puzzles::Hanoi;
     use strata_puzzles::permutation::{Member, Pancake, Permutation};
     use strata_space::{Parameters, Puzzle, file_value};

@@ -2,9 +2,9 @@
 
 use std::path::PathBuf;
 
+use strata_engine::symbolic::StepError;
 use strata_space::SpaceError;
 use strata_store::StoreError;
-use strata_symbolic::StepError;
 
 use crate::local::error::WorkerError;
 use crate::plan::machine::StopReason;
@@ -30,7 +30,7 @@ pub enum Error {
     Store(#[from] StoreError),
     /// The explicit engine could not follow a path through the layers.
     #[error(transparent)]
-    Engine(strata_explicit::Error),
+    Engine(strata_engine::explicit::Error),
     /// The data directory cannot be used from the start.
     #[error("{0}")]
     DataDir(StoreError),
@@ -107,10 +107,10 @@ pub enum Error {
     },
 }
 
-impl From<strata_explicit::Error> for Error {
-    fn from(error: strata_explicit::Error) -> Error {
+impl From<strata_engine::explicit::Error> for Error {
+    fn from(error: strata_engine::explicit::Error) -> Error {
         match error {
-            strata_explicit::Error::Store(error) => Error::Store(error),
+            strata_engine::explicit::Error::Store(error) => Error::Store(error),
             error => Error::Engine(error),
         }
     }

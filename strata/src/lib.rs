@@ -60,6 +60,7 @@ pub use plan::report::LayerReport;
 pub use plan::sums::Totals;
 pub use search::builder::{Engine, Search};
 pub use search::report::Report;
+pub use strata_engine::symbolic::{Options as SymbolicOptions, StepError};
 /// The traits of state spaces, with everything that an implementation of [`Tabled`] or
 /// [`space::nested::NestedSpace`] needs.
 pub use strata_space as space;
@@ -68,5 +69,4 @@ pub use strata_space::{
     SpaceError, State, Tabled,
 };
 pub use strata_store::LayerRecord;
-pub use strata_symbolic::{Options as SymbolicOptions, StepError};
 pub use tracker::{Figures, Tracker};

@@ -4,7 +4,7 @@ use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use strata_explicit::InboxError;
+use strata_engine::explicit::InboxError;
 use strata_proto::v1;
 use strata_store::StoreError;
 use tonic::Status;

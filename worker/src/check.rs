@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use strata::{Error, FileChecker, LayerView};
-use strata_net::convert;
+use strata_proto::net::convert;
 use strata_proto::v1;
 use strata_store::{CheckpointFile, JobSpec, LayerTotals, StoreError, check_name};
 use tokio::sync::mpsc;

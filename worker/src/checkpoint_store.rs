@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use bytes::Bytes;
-use strata_net::Pace;
-use strata_platform::Platform;
+use strata_proto::net::Pace;
+use strata_proto::platform::Platform;
 use strata_store::{CheckpointFile, Fs};
 
 use crate::epoch::Epoch;

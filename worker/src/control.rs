@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use strata_net::{limits, protocol, status_reason, with_hint};
+use strata_proto::net::{limits, protocol, status_reason, with_hint};
 use strata_proto::v1;
 use strata_proto::v1::control_service_client::ControlServiceClient;
 use tokio::sync::mpsc;

@@ -5,8 +5,8 @@ use std::future::Future;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use strata_explicit::{Bounds, Inbox, InboxError};
-use strata_platform::Platform;
+use strata_engine::explicit::{Bounds, Inbox, InboxError};
+use strata_proto::platform::Platform;
 use strata_space::ExitEdge;
 use strata_store::JobDir;
 use tokio::sync::watch;

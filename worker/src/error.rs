@@ -4,9 +4,9 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use strata::{Retryable, StopReason, WorkerError};
-use strata_explicit::InboxError;
-use strata_net::convert::ConvertError;
-use strata_net::{NetError, Stalled};
+use strata_engine::explicit::InboxError;
+use strata_proto::net::convert::ConvertError;
+use strata_proto::net::{NetError, Stalled};
 use strata_proto::v1;
 use strata_proto::v1::FailureKind;
 use strata_store::StoreError;
@@ -260,9 +260,9 @@ impl OrderError {
     /// The protocol's kind of this failure.
     pub(crate) fn kind(&self) -> FailureKind {
         match self {
-            OrderError::Search(WorkerError::Engine(strata_explicit::Error::Exchange(error))) => {
-                error.source.downcast_ref().map_or(FailureKind::Unspecified, link_kind)
-            }
+            OrderError::Search(WorkerError::Engine(strata_engine::explicit::Error::Exchange(
+                error,
+            ))) => error.source.downcast_ref().map_or(FailureKind::Unspecified, link_kind),
             OrderError::Search(error) => search_kind(error),
             OrderError::Fetch(FetchError::Local(error))
             | OrderError::Upload(UploadError::Local(error)) => store_kind(error),
@@ -324,7 +324,7 @@ mod tests {
     use std::io;
 
     use strata::StepError;
-    use strata_explicit::ExchangeError;
+    use strata_engine::explicit::ExchangeError;
 
     use super::*;
 
@@ -368,7 +368,8 @@ mod tests {
     fn failures_of_peers_are_transient() {
         let (address, why) = ("http://w2:1".to_owned(), "the connection was closed".to_owned());
         let lost = LinkError::Unreachable { address, why: why.clone() };
-        let sent = strata_explicit::Error::from(ExchangeError { to: 2, source: Box::new(lost) });
+        let sent =
+            strata_engine::explicit::Error::from(ExchangeError { to: 2, source: Box::new(lost) });
         let error = OrderError::from(WorkerError::from(sent));
         assert_eq!(error.kind(), FailureKind::Peer);
         let text = error.to_string();

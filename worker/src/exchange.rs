@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use bytes::Bytes;
-use strata_explicit::{Error, Exchange, ExchangeError, MemoryRun, Result, RunEncoder};
+use strata_engine::explicit::{Error, Exchange, ExchangeError, MemoryRun, Result, RunEncoder};
 
 use crate::epoch::Epoch;
 use crate::error::LinkError;

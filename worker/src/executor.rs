@@ -3,7 +3,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-use strata_platform::Thread;
+use strata_proto::platform::Thread;
 use strata_proto::v1;
 use strata_proto::v1::answer::Outcome;
 use tokio::sync::mpsc::{

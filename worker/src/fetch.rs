@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use strata_net::{Pace, Security, convert, reported, status_reason};
-use strata_platform::Platform;
+use strata_proto::net::{Pace, Security, convert, reported, status_reason};
+use strata_proto::platform::Platform;
 use strata_proto::v1;
 use strata_proto::v1::exchange_service_client::ExchangeServiceClient;
 use strata_store::CheckpointFile;
@@ -167,7 +167,7 @@ mod tests {
     use std::sync::atomic::AtomicU32;
 
     use bytes::Bytes;
-    use strata_platform::System;
+    use strata_proto::platform::System;
     use strata_proto::v1::exchange_service_server::{ExchangeService, ExchangeServiceServer};
     use strata_store::{Hex64, Weight};
     use tokio::runtime::Handle;

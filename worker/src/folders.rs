@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use strata_net::convert;
+use strata_proto::net::convert;
 use strata_proto::v1;
 use strata_store::{
     Fs, JobDir, KeptFile, Removed, StoreError, is_layer_file, is_unusable_path, take_job,

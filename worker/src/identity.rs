@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use strata_net::protocol;
-use strata_platform::Platform;
+use strata_proto::net::protocol;
+use strata_proto::platform::Platform;
 use strata_store::StoreError;
 
 use crate::error::NodeError;
@@ -55,7 +55,7 @@ impl Identity {
 
 #[cfg(test)]
 mod tests {
-    use strata_platform::System;
+    use strata_proto::platform::System;
     use tokio::runtime::Handle;
 
     use super::*;

@@ -12,8 +12,8 @@ use strata::{
     Budget, DenseSetup, DenseWorker, KeepLayers, LayerReport, Restore, Setup, SymbolicOptions,
     SymbolicWorker, Work, Worker, WorkerError,
 };
-use strata_net::{KeptFiles, convert};
-use strata_platform::Instant;
+use strata_proto::net::{KeptFiles, convert};
+use strata_proto::platform::Instant;
 use strata_proto::v1;
 use strata_proto::v1::answer::Outcome;
 use strata_space::SpaceError;

@@ -9,8 +9,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use bytes::Bytes;
-use strata_net::{Security, limits};
-use strata_platform::{Instant, Platform};
+use strata_proto::net::{Security, limits};
+use strata_proto::platform::{Instant, Platform};
 use strata_proto::v1;
 use strata_proto::v1::exchange_service_client::ExchangeServiceClient;
 use tokio::sync::{Notify, mpsc};
@@ -240,7 +240,7 @@ impl Link {
             if self.connected.swap(false, Ordering::AcqRel) {
                 trying = Instant::now();
             }
-            let (address, why) = (address.clone(), strata_net::status_reason(&status));
+            let (address, why) = (address.clone(), strata_proto::net::status_reason(&status));
             // A status made by the transport has a source; one sent by the peer has none.
             let answered = status.source().is_none();
             match status.code() {
@@ -336,7 +336,7 @@ fn closed() -> Status {
 
 #[cfg(test)]
 mod tests {
-    use strata_platform::System;
+    use strata_proto::platform::System;
     use tokio::runtime::Handle;
 
     use super::*;

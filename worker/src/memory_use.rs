@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use strata::CancelToken;
-use strata_platform::Platform;
+use strata_proto::platform::Platform;
 use tokio::sync::watch;
 
 /// What uses the memory budget now.
@@ -82,7 +82,7 @@ impl Drop for Reservation {
 mod tests {
     use std::time::Duration;
 
-    use strata_platform::System;
+    use strata_proto::platform::System;
 
     use super::*;
 

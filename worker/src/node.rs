@@ -5,8 +5,8 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use strata_net::{ConnectionLimits, Incoming, Security, limits};
-use strata_platform::Listener;
+use strata_proto::net::{ConnectionLimits, Incoming, Security, limits};
+use strata_proto::platform::Listener;
 use strata_proto::v1::exchange_service_server::ExchangeServiceServer;
 use strata_store::{DataDir, remove_remains};
 use tokio::runtime::Handle;
@@ -91,7 +91,7 @@ impl Node {
         let (options, files) = opened
             .await
             .map_err(|error| NodeError::Thread { source: std::io::Error::other(error) })??;
-        let (listener, addr) = strata_net::listen(&*platform, listen).await?;
+        let (listener, addr) = strata_proto::net::listen(&*platform, listen).await?;
         Ok(Node { options, security, files, listener, addr })
     }
 
@@ -163,7 +163,7 @@ async fn serve(state: Arc<NodeState>, listener: Box<dyn Listener>) -> Result<(),
     let exchange = Limited { inner: exchange, intake: Intake::new(state.options.memory) };
     let server = state.security.server().map_err(|error| error.to_string())?;
     server
-        .layer(strata_net::dated(&state.options.platform))
+        .layer(strata_proto::net::dated(&state.options.platform))
         .layer(state.security.guard())
         .add_service(health)
         .add_service(exchange)
@@ -175,7 +175,7 @@ async fn serve(state: Arc<NodeState>, listener: Box<dyn Listener>) -> Result<(),
 #[cfg(test)]
 mod tests {
     use strata::catalogue::Registry;
-    use strata_platform::{Machine, System};
+    use strata_proto::platform::{Machine, System};
 
     use super::*;
 

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use strata::catalogue::Registry;
-use strata_platform::{Machine, Platform};
+use strata_proto::platform::{Machine, Platform};
 
 /// Settings of a [`Node`](crate::Node).
 #[derive(Clone, Debug)]

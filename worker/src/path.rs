@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use strata::{CancelToken, Error, PathProgress, StepError, SymbolicOptions, symbolic_path};
-use strata_net::convert;
-use strata_platform::Instant;
+use strata_proto::net::convert;
+use strata_proto::platform::Instant;
 use strata_proto::v1;
 use strata_proto::v1::path_part::Part;
 use strata_store::JobSpec;

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use strata_platform::{Platform, Resources};
+use strata_proto::platform::{Platform, Resources};
 
 /// Longest wait for a sample before a heartbeat is sent with the previous sample.
 const WAIT: Duration = Duration::from_millis(100);
@@ -46,7 +46,7 @@ impl ResourceSampler {
 
 #[cfg(test)]
 mod tests {
-    use strata_platform::System;
+    use strata_proto::platform::System;
     use tokio::runtime::Handle;
 
     use super::*;

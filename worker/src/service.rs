@@ -7,9 +7,9 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use strata::find_state;
-use strata_explicit::{Candidate, Finder};
-use strata_net::{convert, limits};
-use strata_platform::Platform;
+use strata_engine::explicit::{Candidate, Finder};
+use strata_proto::net::{convert, limits};
+use strata_proto::platform::Platform;
 use strata_proto::v1;
 use strata_proto::v1::exchange_service_server::ExchangeService;
 use strata_store::{ExpectedFile, FileKind, Fs, FsRead, Layer, StoreError, is_unusable_path};
@@ -57,7 +57,10 @@ impl ExchangeService for Exchange {
                     Ok(Some(batch)) => batch,
                     Ok(None) => return,
                     Err(status) => {
-                        tracing::debug!("a delivery ended: {}", strata_net::status_reason(&status));
+                        tracing::debug!(
+                            "a delivery ended: {}",
+                            strata_proto::net::status_reason(&status)
+                        );
                         // The sender of a batch that cannot be decoded still listens.
                         let _ = receipts.send(Err(status)).await;
                         return;
@@ -229,7 +232,7 @@ fn invalid(error: impl std::fmt::Display) -> Status {
 
 #[cfg(test)]
 mod tests {
-    use strata_platform::System;
+    use strata_proto::platform::System;
     use strata_store::FaultyFs;
     use tempfile::TempDir;
     use tokio::runtime::Handle;

@@ -3,8 +3,8 @@
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
-use strata_net::Security;
-use strata_platform::Platform;
+use strata_proto::net::Security;
+use strata_proto::platform::Platform;
 use strata_proto::v1;
 use tokio::runtime::Handle;
 use tokio::sync::watch;

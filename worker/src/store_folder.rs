@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use bytes::Bytes;
-use strata_platform::Platform;
+use strata_proto::platform::Platform;
 use strata_store::{Fs, FsRead, StoreError, create_dir_durably};
 
 use crate::store_object::{ObjectName, PutError};

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use bytes::Bytes;
-use strata_net::Pace;
-use strata_platform::{Panicked, Platform};
+use strata_proto::net::Pace;
+use strata_proto::platform::{Panicked, Platform};
 use strata_store::{FsFile, StoreError};
 
 use crate::error::TransferError;
@@ -91,7 +91,7 @@ mod tests {
     use std::sync::Mutex;
     use std::time::Duration;
 
-    use strata_platform::System;
+    use strata_proto::platform::System;
 
     use super::*;
 

@@ -10,9 +10,9 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use strata::catalogue::Registry;
-use strata_net::{Security, protocol};
-use strata_platform::{Machine, System};
 use strata_proto::codec::CheckedCodec;
+use strata_proto::net::{Security, protocol};
+use strata_proto::platform::{Machine, System};
 use strata_proto::v1;
 use strata_proto::v1::answer::Outcome;
 use strata_proto::v1::control_service_server::{ControlService, ControlServiceServer};

@@ -9,27 +9,18 @@ use strata_checks::modules::Tree;
 use strata_checks::workspace::{metadata, root};
 
 const SPACE: &str = "strata-space";
-const MEMORY: &str = "strata-memory";
-const GROUP: &str = "strata-group";
-const PUZZLES: &str = "strata-puzzles";
 const STORE: &str = "strata-store";
-const EXPLICIT: &str = "strata-explicit";
-const SYMBOLIC: &str = "strata-symbolic";
-const DENSE: &str = "strata-dense";
+const PUZZLES: &str = "strata-puzzles";
+const ENGINE: &str = "strata-engine";
 const LIBRARY: &str = "strata";
 const PROTO: &str = "strata-proto";
-const PLATFORM: &str = "strata-platform";
-const NET: &str = "strata-net";
 const PLOT: &str = "strata-plot";
-const DASHBOARD: &str = "strata-dashboard";
 const WORKER: &str = "strata-worker";
 const COORDINATOR: &str = "strata-coordinator";
-const CLI: &str = "strata-cli";
 const PANEX: &str = "strata-panex";
 const VERIFIER: &str = "strata-panex-proof-verifier";
-const TILES: &str = "strata-tiles";
-const FUZZ: &str = "strata-fuzz";
-const SIMULATION: &str = "strata-simulation";
+const CLI: &str = "strata-cli";
+const TESTING: &str = "strata-testing";
 const CHECKS: &str = "strata-checks";
 
 /// A crate and the crates of the workspace that it may use.
@@ -41,102 +32,59 @@ struct CrateRule {
     tests_use: &'static [&'static str],
 }
 
-const CRATE_RULES: [CrateRule; 23] = [
+const CRATE_RULES: [CrateRule; 14] = [
     CrateRule { name: SPACE, uses: &[], tests_use: &[] },
-    CrateRule { name: MEMORY, uses: &[], tests_use: &[] },
-    CrateRule { name: GROUP, uses: &[SPACE], tests_use: &[] },
-    CrateRule { name: PUZZLES, uses: &[SPACE, GROUP], tests_use: &[] },
     CrateRule { name: STORE, uses: &[SPACE], tests_use: &[] },
-    CrateRule { name: EXPLICIT, uses: &[SPACE, STORE, MEMORY], tests_use: &[PUZZLES] },
-    CrateRule { name: SYMBOLIC, uses: &[SPACE, MEMORY], tests_use: &[PUZZLES] },
-    CrateRule { name: DENSE, uses: &[SPACE, MEMORY], tests_use: &[GROUP, PUZZLES] },
-    CrateRule {
-        name: LIBRARY,
-        uses: &[SPACE, PUZZLES, STORE, EXPLICIT, SYMBOLIC, DENSE],
-        tests_use: &[],
-    },
-    CrateRule { name: PROTO, uses: &[], tests_use: &[] },
-    CrateRule { name: PLATFORM, uses: &[STORE], tests_use: &[] },
-    CrateRule { name: NET, uses: &[PROTO, PLATFORM, SPACE, STORE], tests_use: &[] },
+    CrateRule { name: PUZZLES, uses: &[SPACE], tests_use: &[] },
+    CrateRule { name: ENGINE, uses: &[SPACE, STORE], tests_use: &[PUZZLES] },
+    CrateRule { name: LIBRARY, uses: &[SPACE, STORE, PUZZLES, ENGINE], tests_use: &[] },
+    CrateRule { name: PROTO, uses: &[SPACE, STORE], tests_use: &[] },
     CrateRule { name: PLOT, uses: &[], tests_use: &[] },
-    CrateRule { name: DASHBOARD, uses: &[PLATFORM, NET, PLOT, STORE], tests_use: &[] },
     CrateRule {
         name: WORKER,
-        uses: &[LIBRARY, PROTO, PLATFORM, NET, SPACE, STORE, EXPLICIT],
+        uses: &[LIBRARY, PROTO, SPACE, STORE, ENGINE],
         tests_use: &[PUZZLES],
     },
     CrateRule {
         name: COORDINATOR,
-        uses: &[LIBRARY, PROTO, PLATFORM, NET, DASHBOARD, SPACE, STORE],
+        uses: &[LIBRARY, PROTO, PLOT, SPACE, STORE],
         tests_use: &[PUZZLES],
     },
     CrateRule { name: VERIFIER, uses: &[], tests_use: &[] },
     CrateRule { name: PANEX, uses: &[], tests_use: &[VERIFIER] },
-    CrateRule { name: TILES, uses: &[], tests_use: &[] },
     CrateRule {
         name: CLI,
         uses: &[
             SPACE,
-            MEMORY,
-            PUZZLES,
             STORE,
-            EXPLICIT,
-            SYMBOLIC,
+            PUZZLES,
+            ENGINE,
             LIBRARY,
             PROTO,
-            PLATFORM,
-            NET,
             PLOT,
             WORKER,
-            DASHBOARD,
             COORDINATOR,
             VERIFIER,
             PANEX,
-            TILES,
         ],
         tests_use: &[],
     },
     CrateRule {
-        name: FUZZ,
-        uses: &[
-            SPACE,
-            PUZZLES,
-            STORE,
-            EXPLICIT,
-            SYMBOLIC,
-            LIBRARY,
-            PROTO,
-            NET,
-            WORKER,
-            COORDINATOR,
-            VERIFIER,
-            PANEX,
-            TILES,
-        ],
-        tests_use: &[],
-    },
-    CrateRule {
-        name: SIMULATION,
-        uses: &[LIBRARY, PROTO, PLATFORM, NET, WORKER, COORDINATOR, SPACE, STORE],
+        name: TESTING,
+        uses: &[SPACE, STORE, PUZZLES, ENGINE, LIBRARY, PROTO, WORKER, COORDINATOR, PANEX],
         tests_use: &[],
     },
     CrateRule { name: CHECKS, uses: &[], tests_use: &[] },
 ];
 
-/// Crates that search any space, so that no puzzle is named in their code.
-const ENGINES: [&str; 3] = [EXPLICIT, SYMBOLIC, DENSE];
-
 /// The puzzles that ship.
 const SHIPPED: [&str; 6] = ["panex", "hanoi", "tiles", "pancake", "topspin", "lrx"];
 
 /// Crates whose work is synchronous, so that it can be tested and embedded without a runtime.
-const SYNCHRONOUS: [&str; 13] = [
-    LIBRARY, PUZZLES, VERIFIER, PANEX, TILES, SPACE, MEMORY, GROUP, STORE, EXPLICIT, SYMBOLIC,
-    DENSE, PLOT,
-];
+const SYNCHRONOUS: [&str; 8] = [SPACE, STORE, PUZZLES, ENGINE, LIBRARY, PLOT, VERIFIER, PANEX];
 
 /// Sources that may be asynchronous in crates that are mostly not.
-const EDGES: [(&str, &[&str]); 1] = [("coordinator/src", &["cluster", "server"])];
+const EDGES: [(&str, &[&str]); 1] = [("coordinator/src", &["cluster", "dashboard", "server"])];
 
 fn dependencies(package: &Package, kinds: &[DependencyKind]) -> Vec<String> {
     let dependencies = package.dependencies.iter();
@@ -196,20 +144,12 @@ fn a_users_puzzle_uses_only_the_library_and_the_command_line() {
 
 #[test]
 fn engines_name_no_puzzle() {
-    let metadata = metadata(root()).unwrap();
+    let tree = Tree::read(&root().join("engine")).unwrap();
     let mut naming = BTreeSet::new();
-    for package in metadata.workspace_packages() {
-        if !ENGINES.contains(&package.name.as_str()) {
-            continue;
-        }
-        let folder = package.manifest_path.parent().unwrap();
-        let tree = Tree::read(folder.as_std_path()).unwrap();
-        for module in &tree.modules {
-            for item in &module.items {
-                if let Some(word) = puzzle_in(item.to_token_stream()) {
-                    let file = tree.files[module.file].display();
-                    naming.insert((format!("{}/{file}", folder.file_name().unwrap()), word));
-                }
+    for module in &tree.modules {
+        for item in &module.items {
+            if let Some(word) = puzzle_in(item.to_token_stream()) {
+                naming.insert((tree.files[module.file].display().to_string(), word));
             }
         }
     }
@@ -312,7 +252,7 @@ fn in_nodes_only_the_edges_have_a_runtime_and_a_network() {
                     folders.push(path);
                 } else {
                     let text = std::fs::read_to_string(&path).unwrap();
-                    let found = ["tokio", "tonic", "async fn", "strata_proto"]
+                    let found = ["tokio", "tonic", "async fn", "strata_proto::v1"]
                         .into_iter()
                         .find(|word| text.contains(word));
                     assert_eq!(found, None, "in {}", path.display());

@@ -1,4 +1,4 @@
-//! Tests that the patches of `simulation/mutants` fit the sources that they change.
+//! Tests that the patches of `testing/mutants` fit the sources that they change.
 
 use std::path::Path;
 
@@ -45,7 +45,7 @@ fn misfits(root: &Path, patch: &str) -> Vec<Expected> {
 fn mutants_fit_the_sources() {
     let root = root();
     let mut patches = 0;
-    for entry in std::fs::read_dir(root.join("simulation/mutants")).unwrap() {
+    for entry in std::fs::read_dir(root.join("testing/mutants")).unwrap() {
         let path = entry.unwrap().path();
         let misfits = misfits(root, &std::fs::read_to_string(&path).unwrap());
         assert!(misfits.is_empty(), "{}: {misfits:#?}", path.display());

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use clap::builder::BoolishValueParser;
-use strata_net::{Security, TlsFiles, Token};
+use strata_proto::net::{Security, TlsFiles, Token};
 
 use crate::args::line::quoted;
 use crate::args::values::secret_file;

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::time::Duration;
 
 use strata::progress::{CheckpointLine, LayerLine};
-use strata_net::convert;
+use strata_proto::net::convert;
 use strata_proto::v1;
 use strata_proto::v1::job_event::Event as Message;
 use tonic::Streaming;

@@ -7,8 +7,8 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use strata_explicit::{Candidate, Finder, Layers};
-use strata_net::convert;
+use strata_engine::explicit::{Candidate, Finder, Layers};
+use strata_proto::net::convert;
 use strata_proto::v1;
 use strata_store::{KeptFile, Layer, RealFs, create_dir_durably, hold_temporary, remove_abandoned};
 use tempfile::NamedTempFile;

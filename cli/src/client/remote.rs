@@ -4,7 +4,7 @@ use std::error::Error;
 use std::future::Future;
 use std::time::Duration;
 
-use strata_net::{Connection, NetError, Security, convert, limits, status_reason};
+use strata_proto::net::{Connection, NetError, Security, convert, limits, status_reason};
 use strata_proto::v1;
 use strata_proto::v1::job_service_client::JobServiceClient;
 use strata_store::LayerRecord;
@@ -301,7 +301,7 @@ impl<'a> Remote<'a> {
 
 /// Checks the health of a node.
 pub(crate) fn health(url: &str, security: &Security) -> Result<Result<(), NetError>, Failure> {
-    Ok(runtime()?.block_on(strata_net::health(url, security, HEALTH_TIMEOUT)))
+    Ok(runtime()?.block_on(strata_proto::net::health(url, security, HEALTH_TIMEOUT)))
 }
 
 fn runtime() -> Result<Runtime, Failure> {

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use serde::Serialize;
-use strata_net::printable;
+use strata_proto::net::printable;
 use strata_proto::v1;
 
 use super::record::state;

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 use std::time::{Duration, SystemTime};
 
-use strata_net::printable;
+use strata_proto::net::printable;
 use strata_proto::v1;
 
 use super::record::{self, has_ended, state, time};

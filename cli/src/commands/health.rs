@@ -4,7 +4,7 @@ use std::io::Write;
 
 use clap::Args;
 use serde::Serialize;
-use strata_net::NetError;
+use strata_proto::net::NetError;
 
 use crate::args::cluster::{ClientArgs, parse_url};
 use crate::client::remote;

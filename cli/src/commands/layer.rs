@@ -7,7 +7,7 @@ use clap::Args;
 use serde::Serialize;
 use strata::size::parse_size;
 use strata::{Error, LayerView, ListedState, layer_states, open_layer, search_layer};
-use strata_net::printable;
+use strata_proto::net::printable;
 use strata_proto::v1;
 
 use crate::client::record::{self, Spec};

@@ -5,7 +5,7 @@ use std::time::Duration;
 use clap::Args;
 use clap::builder::BoolishValueParser;
 use strata::{EngineChoice, KeepLayers, engines_of};
-use strata_net::limits;
+use strata_proto::net::limits;
 use strata_proto::v1;
 use strata_store::check_name;
 

@@ -4,10 +4,10 @@ use std::fmt::Write as _;
 use std::io::{self, Write as _};
 
 use strata::{Retryable, StopReason, WorkerError};
-use strata_net::{NetError, printable};
+use strata_engine::symbolic::StepError;
+use strata_proto::net::{NetError, printable};
 use strata_space::{SpaceError, shortened};
 use strata_store::{Holder, StoreError, is_unusable_path};
-use strata_symbolic::StepError;
 
 /// Exit codes. Scripts rely on these numbers: they never change meaning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -147,8 +147,8 @@ fn cut(message: &str) -> String {
     }
 }
 
-impl From<strata_explicit::Error> for Failure {
-    fn from(error: strata_explicit::Error) -> Failure {
+impl From<strata_engine::explicit::Error> for Failure {
+    fn from(error: strata_engine::explicit::Error) -> Failure {
         Failure::new(error.store().map_or(ExitCode::JobFailed, store_code), error)
     }
 }

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use strata::DrawingTheme;
 use strata::catalogue::{Parameters, Space};
-use strata_dashboard::model::Solution;
+use strata_coordinator::dashboard::model::Solution;
 
 use crate::spaces::program;
 

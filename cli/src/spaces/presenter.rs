@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use strata_dashboard::model::{Job, Solution};
-use strata_dashboard::{Presenter, SourceError, Texts};
+use strata_coordinator::dashboard::model::{Job, Solution};
+use strata_coordinator::dashboard::{Presenter, SourceError, Texts};
 
 use strata_store::EngineKind;
 
@@ -86,7 +86,7 @@ pub(crate) fn command(space: &str, parameters: &BTreeMap<String, String>, engine
 
 #[cfg(test)]
 mod tests {
-    use strata_dashboard::model::JobResult;
+    use strata_coordinator::dashboard::model::JobResult;
 
     use super::*;
 

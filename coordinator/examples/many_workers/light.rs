@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::Duration;
 
 use prost::Message;
-use strata_net::{Connection, NetError, Security, limits, protocol};
+use strata_proto::net::{Connection, NetError, Security, limits, protocol};
 use strata_proto::v1;
 use strata_proto::v1::answer::Outcome;
 use strata_proto::v1::control_service_client::ControlServiceClient;

@@ -15,7 +15,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use strata_net::Connection;
+use strata_proto::net::Connection;
 use strata_proto::v1;
 use strata_proto::v1::job_service_client::JobServiceClient;
 use tokio::sync::mpsc;

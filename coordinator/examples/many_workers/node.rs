@@ -9,8 +9,8 @@ use std::time::Duration;
 
 use strata::catalogue::Registry;
 use strata_coordinator::{ClusterOptions, Coordinator, DashboardOptions, JournalSetup, Retention};
-use strata_net::Security;
-use strata_platform::{Platform, System};
+use strata_proto::net::Security;
+use strata_proto::platform::{Platform, System};
 use tokio::runtime::Handle;
 
 use crate::Failure;

@@ -8,7 +8,7 @@ use strata::progress::{CheckpointLine, LayerLine};
 use strata::{
     CheckpointSink, LayerEvent, LayerEvents, Outcome, Publication, StopReason, Totals, Tracker,
 };
-use strata_platform::Instant;
+use strata_proto::platform::Instant;
 use strata_store::LayerRecord;
 
 use super::context::Cluster;

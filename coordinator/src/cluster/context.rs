@@ -5,9 +5,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime};
 
+use crate::dashboard::{PlainPresenter, Presenter};
 use strata::catalogue::Registry;
-use strata_dashboard::{PlainPresenter, Presenter};
-use strata_platform::{Instant, Platform};
+use strata_proto::platform::{Instant, Platform};
 use strata_proto::v1;
 use strata_store::JobSpec;
 
@@ -96,7 +96,7 @@ impl ClusterOptions {
             log_interval: Duration::from_secs(30),
             puzzles: Arc::new(puzzles),
             retention: Retention::default(),
-            platform: strata_platform::System::new(&test_runtime()),
+            platform: strata_proto::platform::System::new(&test_runtime()),
             journal: JournalSetup::default(),
             dashboard: DashboardOptions::default(),
         }

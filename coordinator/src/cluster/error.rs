@@ -1,7 +1,7 @@
 //! Errors that end a session.
 
 use strata::{Retryable, StopReason};
-use strata_net::convert::ConvertError;
+use strata_proto::net::convert::ConvertError;
 use strata_proto::v1::FailureKind;
 
 use crate::entry::WorkerNumber;

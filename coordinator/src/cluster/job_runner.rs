@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use strata::{DriveError, Outcome, Refusal, Retryable, StopReason};
-use strata_platform::Instant;
+use strata_proto::platform::Instant;
 use strata_proto::v1::FailureKind;
 
 use super::admission::{Admission, ClusterState, absent_holders, admit};

@@ -13,8 +13,8 @@ use std::time::{Duration, SystemTime};
 use strata::Figures;
 use strata::Totals;
 use strata::progress::{Field, LayerLine, Pace};
-use strata_net::printable;
-use strata_platform::Instant;
+use strata_proto::net::printable;
+use strata_proto::platform::Instant;
 use strata_store::LayerRecord;
 use tokio::sync::watch;
 

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use strata_platform::Instant;
+use strata_proto::platform::Instant;
 use strata_proto::v1;
 use tokio::sync::mpsc;
 

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 
-use strata_platform::Platform;
+use strata_proto::platform::Platform;
 use tokio::sync::Notify;
 
 /// Wakes all threads that have a [`Waiter`], in the order in which they got it.
@@ -47,7 +47,7 @@ impl Waiter {
 mod tests {
     use std::time::Instant;
 
-    use strata_platform::System;
+    use strata_proto::platform::System;
     use tokio::runtime::Handle;
 
     use super::*;

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use strata_platform::Instant;
+use strata_proto::platform::Instant;
 
 use crate::entry::WorkerNumber;
 

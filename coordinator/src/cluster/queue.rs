@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use strata_platform::{Instant, Thread};
+use strata_proto::platform::{Instant, Thread};
 
 use super::context::Cluster;
 use super::engine_choice::settle;

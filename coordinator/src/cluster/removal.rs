@@ -6,8 +6,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use strata_net::limits;
-use strata_platform::Instant;
+use strata_proto::net::limits;
+use strata_proto::platform::Instant;
 use strata_proto::v1;
 use strata_store::check_name;
 

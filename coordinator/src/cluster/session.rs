@@ -13,8 +13,8 @@ use strata::{
     DriveError, Driver, LayerEvents, Outcome, Plan, PlanOptions, ResumePoint, Start, Totals,
     Tracker,
 };
-use strata_net::{KeptFiles, convert};
-use strata_platform::Instant;
+use strata_proto::net::{KeptFiles, convert};
+use strata_proto::platform::Instant;
 use strata_proto::v1;
 use strata_proto::v1::FailureKind;
 use strata_store::{CheckpointFile, LayerRecord};
@@ -243,7 +243,7 @@ mod tests {
     use prost::Message;
     use strata::KeepLayers;
     use strata::catalogue::Registry;
-    use strata_net::limits;
+    use strata_proto::net::limits;
     use strata_store::{CheckpointFile, EngineKind, Hex64, JobSpec, KeptFile, Weight, layer_file};
 
     use super::*;

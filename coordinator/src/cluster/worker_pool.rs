@@ -6,9 +6,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use strata::{Done, LayerReport, Order, WorkerPool};
-use strata_net::convert::{self, ConvertError};
-use strata_net::{KeptFiles, reported};
-use strata_platform::Instant;
+use strata_proto::net::convert::{self, ConvertError};
+use strata_proto::net::{KeptFiles, reported};
+use strata_proto::platform::Instant;
 use strata_proto::v1;
 use strata_proto::v1::answer::Outcome;
 use strata_proto::v1::order::What;

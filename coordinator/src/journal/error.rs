@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use strata_net::{NetError, limits};
+use strata_proto::net::{NetError, limits};
 
 use crate::entry::{JobState, WorkerNumber};
 
@@ -67,13 +67,17 @@ pub enum JournalError {
     #[error(transparent)]
     Random(#[from] NetError),
     /// No job matches.
-    #[error("there is no job {:?}", strata_net::shortened(what))]
+    #[error("there is no job {:?}", strata_proto::net::shortened(what))]
     NoSuchJob {
         /// The id, name or prefix.
         what: String,
     },
     /// Several jobs match a prefix.
-    #[error("{:?} is the beginning of several jobs: {}", strata_net::shortened(what), first(jobs))]
+    #[error(
+        "{:?} is the beginning of several jobs: {}",
+        strata_proto::net::shortened(what),
+        first(jobs)
+    )]
     Ambiguous {
         /// The id, name or prefix.
         what: String,

@@ -18,7 +18,7 @@ use std::time::Duration;
 
 use redb::backends::FileBackend;
 use redb::{Builder, Database, ReadableDatabase, WriteTransaction};
-use strata_platform::{Instant, Panicked};
+use strata_proto::platform::{Instant, Panicked};
 use strata_store::open_private;
 
 use super::error::JournalError;

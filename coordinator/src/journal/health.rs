@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use strata_platform::Instant;
+use strata_proto::platform::Instant;
 
 use super::error::JournalError;
 

@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde::Deserialize;
 use strata::StopReason;
-use strata_net::limits;
+use strata_proto::net::limits;
 use strata_store::JobSpec;
 use strata_store::check_name;
 

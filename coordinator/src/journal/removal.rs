@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use strata_net::limits;
+use strata_proto::net::limits;
 
 use super::ended::set_end;
 use super::error::JournalError;

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use redb::{Builder, Database, DatabaseError};
-use strata_net::{NetError, protocol};
-use strata_platform::Platform;
+use strata_proto::net::{NetError, protocol};
+use strata_proto::platform::Platform;
 
 /// Characters that are hard to confuse.
 const LETTERS: &[u8; 32] = b"abcdefghijklmnopqrstuvwxyz234567";
@@ -94,7 +94,7 @@ impl Default for JournalSetup {
     fn default() -> JournalSetup {
         JournalSetup {
             open: Arc::new(|builder, path| builder.open(path)),
-            random: Arc::new(strata_platform::random),
+            random: Arc::new(strata_proto::platform::random),
             clock: Arc::new(SystemTime::now),
         }
     }

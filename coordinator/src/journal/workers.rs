@@ -7,8 +7,8 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::ControlFlow;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use strata_net::limits;
-use strata_platform::Instant;
+use strata_proto::net::limits;
+use strata_proto::platform::Instant;
 use strata_store::LayerRecord;
 
 use super::error::JournalError;

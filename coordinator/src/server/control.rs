@@ -5,8 +5,8 @@ use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use strata::Budget;
-use strata_net::{limits, protocol};
-use strata_platform::Instant;
+use strata_proto::net::{limits, protocol};
+use strata_proto::platform::Instant;
 use strata_proto::v1;
 use strata_proto::v1::control_service_server::ControlService;
 use tokio::sync::mpsc;
@@ -208,7 +208,7 @@ async fn receive(
         };
         last_received = Instant::now();
         let is_current = match received {
-            Err(status) => return strata_net::status_reason(&status),
+            Err(status) => return strata_proto::net::status_reason(&status),
             Ok(None) => return "it closed the connection".to_owned(),
             Ok(Some(v1::FromWorker { message })) => match message {
                 Some(v1::from_worker::Message::Beat(beat)) => {

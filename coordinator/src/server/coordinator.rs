@@ -6,8 +6,8 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use strata_net::{ConnectionLimits, Incoming, Security, limits};
-use strata_platform::{Instant, Listener};
+use strata_proto::net::{ConnectionLimits, Incoming, Security, limits};
+use strata_proto::platform::{Instant, Listener};
 use strata_proto::v1::control_service_server::ControlServiceServer;
 use strata_proto::v1::job_service_server::JobServiceServer;
 use strata_store::{DataDir, create_dir_durably};
@@ -72,8 +72,8 @@ impl Coordinator {
             task: "opening the data directory",
             message: panicked.message,
         })??;
-        let (grpc, grpc_addr) = strata_net::listen(&*platform, listen).await?;
-        let (http, http_addr) = strata_net::listen(&*platform, http).await?;
+        let (grpc, grpc_addr) = strata_proto::net::listen(&*platform, listen).await?;
+        let (http, http_addr) = strata_proto::net::listen(&*platform, http).await?;
         let addresses = (grpc_addr, http_addr);
         Ok(Coordinator { cluster, security, grpc, http, addresses, _data: data })
     }
@@ -149,7 +149,7 @@ fn open(options: ClusterOptions, data_dir: &Path) -> Result<(DataDir, Arc<Cluste
     }
     let journal = Journal::open_with(&data.path().join(JOURNAL), options.journal.clone())?;
     let views = JobViews::new(&logs);
-    let incarnation = strata_net::protocol::random_number(&*options.platform)?;
+    let incarnation = strata_proto::net::protocol::random_number(&*options.platform)?;
     Ok((data, Cluster::new(options, journal, views, incarnation)))
 }
 
@@ -173,7 +173,7 @@ async fn serve(
         let _ = begin.send(());
     };
     let serving = server
-        .layer(strata_net::dated(&cluster.options.platform))
+        .layer(strata_proto::net::dated(&cluster.options.platform))
         .layer(security.guard())
         .add_service(health)
         .add_service(control)
@@ -206,7 +206,7 @@ mod tests {
     use std::ffi::OsString;
 
     use strata::catalogue::Registry;
-    use strata_net::TlsFiles;
+    use strata_proto::net::TlsFiles;
 
     use super::*;
 

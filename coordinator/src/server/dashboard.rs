@@ -3,12 +3,12 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use strata_dashboard::model::{
+use crate::dashboard::model::{
     Action, Checkpoint, Job, JobResult, JobState, LogEntry, LogPart, MarkKind, Overview, Range,
     Scope, Solution, Worker,
 };
-use strata_dashboard::{Source, SourceError, Texts};
-use strata_platform::Instant;
+use crate::dashboard::{Source, SourceError, Texts};
+use strata_proto::platform::Instant;
 use strata_proto::v1;
 use strata_store::{LayerRecord, Weight};
 

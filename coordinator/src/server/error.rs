@@ -3,7 +3,7 @@
 use std::io;
 use std::net::SocketAddr;
 
-use strata_net::NetError;
+use strata_proto::net::NetError;
 use strata_store::StoreError;
 
 use crate::journal::error::JournalError;

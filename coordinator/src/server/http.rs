@@ -3,14 +3,14 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::dashboard::{Dashboard, Peer};
 use axum::Router;
 use axum::extract::{Extension, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::middleware::map_response;
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
-use strata_dashboard::{Dashboard, Peer};
-use strata_net::Security;
+use strata_proto::net::Security;
 
 use super::dashboard::ClusterSource;
 use super::metrics;
@@ -26,7 +26,7 @@ struct Shared {
 /// Serves until the task is aborted. Health needs no token; metrics do, since they name jobs. For both
 /// a connection serves one request, within the time limit of connections.
 pub(super) async fn serve(
-    listener: Box<dyn strata_platform::Listener>,
+    listener: Box<dyn strata_proto::platform::Listener>,
     cluster: Arc<Cluster>,
     security: Security,
 ) {
@@ -48,7 +48,7 @@ pub(super) async fn serve(
         .with_state(Shared { cluster, security })
         .layer(map_response(close))
         .merge(page);
-    strata_dashboard::serve(listener, routes, tls).await;
+    crate::dashboard::serve(listener, routes, tls).await;
 }
 
 /// Ends the connection after the response.
@@ -99,7 +99,7 @@ mod tests {
     use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
     use strata::catalogue::Registry;
-    use strata_net::{TlsFiles, Token};
+    use strata_proto::net::{TlsFiles, Token};
     use tokio::io::{AsyncReadExt, AsyncWriteExt};
     use tokio::net::TcpStream;
     use tokio::time::Instant;

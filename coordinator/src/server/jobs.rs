@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use strata::catalogue::{Registry, Space};
 use strata::{EngineChoice, REVERSIBLE_SAMPLES, default_shards};
-use strata_net::{Security, convert, limits, printable};
+use strata_proto::net::{Security, convert, limits, printable};
 use strata_proto::v1;
 use strata_proto::v1::job_service_server::JobService;
 use strata_space::{Work, WorkError, check_ends, check_reversible};

@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-use strata_net::{Connection, Pace, Security, convert, reported, status_reason};
+use strata_proto::net::{Connection, Pace, Security, convert, reported, status_reason};
 use strata_proto::v1;
 use strata_proto::v1::exchange_service_client::ExchangeServiceClient;
 use strata_store::{CheckpointFile, LayerRecord};

@@ -7,7 +7,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use strata_platform::Platform;
+use strata_proto::platform::Platform;
 use strata_space::Work;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tonic::Status;
@@ -94,7 +94,7 @@ mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering};
     use std::sync::mpsc;
 
-    use strata_platform::System;
+    use strata_proto::platform::System;
     use strata_space::WorkError;
     use tokio::runtime::Handle;
     use tokio::task::JoinHandle;

@@ -4,7 +4,7 @@ use std::num::NonZeroU32;
 use std::time::Duration;
 
 use strata::KeepLayers;
-use strata_net::convert::ConvertError;
+use strata_proto::net::convert::ConvertError;
 use strata_proto::v1;
 use strata_proto::v1::keep_layers::Which;
 

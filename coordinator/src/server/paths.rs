@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use strata_net::{Security, convert, reported, status_reason};
+use strata_proto::net::{Security, convert, reported, status_reason};
 use strata_proto::v1;
 use strata_proto::v1::exchange_service_client::ExchangeServiceClient;
 use strata_proto::v1::path_part::Part;

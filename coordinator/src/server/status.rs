@@ -3,7 +3,7 @@
 
 use std::fmt::Display;
 
-use strata_platform::Platform;
+use strata_proto::platform::Platform;
 use tonic::Status;
 
 use crate::journal::error::JournalError;
@@ -89,7 +89,7 @@ impl From<JournalError> for ErrorStatus {
 mod tests {
     use std::io;
 
-    use strata_platform::System;
+    use strata_proto::platform::System;
     use tokio::runtime::Handle;
     use tonic::Code;
 

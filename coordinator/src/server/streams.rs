@@ -4,7 +4,7 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 
-use strata_net::convert;
+use strata_proto::net::convert;
 use strata_proto::v1;
 use strata_proto::v1::job_event::Event;
 use tokio::sync::{mpsc, watch};

@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use strata::Totals;
-use strata_net::{Pace, Security, convert};
+use strata_proto::net::{Pace, Security, convert};
 use strata_proto::v1;
 use strata_store::LayerRecord;
 use tokio::task::JoinSet;

@@ -2,7 +2,7 @@
 
 use strata::StopReason;
 use strata::Totals;
-use strata_net::convert;
+use strata_proto::net::convert;
 use strata_proto::v1;
 
 use super::options::options_to;

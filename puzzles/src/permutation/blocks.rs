@@ -3,7 +3,7 @@
 //! A move's orientations belong to the slots that its pieces leave, as twsearch and ksolve+ read
 //! them. The commands of twsearch that count from 0 give them by the slots that pieces come to.
 
-use strata_group::Element;
+use crate::group::Element;
 
 use super::builder::Builder;
 use super::definition::{Set, SolvedSet};

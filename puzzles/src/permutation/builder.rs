@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use strata_group::{Element, Shape};
+use crate::group::{Element, Shape};
 
 use super::definition::{Definition, Format, Illegal, NamedElement, Set, SolvedSet, State};
 use super::error::{Place, ReadError, shortened};

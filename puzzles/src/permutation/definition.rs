@@ -1,6 +1,6 @@
 //! Definitions of permutation puzzles: sets of pieces, the solved state, moves.
 
-use strata_group::{Element, Shape};
+use crate::group::{Element, Shape};
 
 /// A set of slots whose pieces can exchange places.
 #[derive(Clone, Debug, PartialEq, Eq)]

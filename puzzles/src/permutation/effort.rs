@@ -3,7 +3,7 @@
 //! Each analysis has steps of its own, so that its result does not depend on those before it. Together
 //! they take some seconds at most, whatever a file has.
 
-use strata_group::{Effort, Element, GroupError, Shape, StabiliserChain};
+use crate::group::{Effort, Element, GroupError, Shape, StabiliserChain};
 use strata_space::Work;
 
 /// What the order of the group may take, and the numbers of its members.

@@ -2,7 +2,7 @@
 
 use std::marker::PhantomData;
 
-use strata_group::{Element, Shape};
+use crate::group::{Element, Shape};
 use strata_space::{KeySpace, Parameter, ParameterReader, Parameters, Puzzle, SpaceError, Work};
 
 use super::definition::{Definition, Format, NamedElement, Set, SolvedSet, State};

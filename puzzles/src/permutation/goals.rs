@@ -222,7 +222,7 @@ impl Fill<'_> {
 
 #[cfg(test)]
 mod tests {
-    use strata_group::Element;
+    use crate::group::Element;
     use strata_space::file_value;
 
     use super::*;

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashSet};
 use std::marker::PhantomData;
 use std::sync::{Arc, OnceLock};
 
-use strata_group::Element;
+use crate::group::Element;
 use strata_space::dense::{DenseSize, DenseSpace};
 use strata_space::{
     Chain, Digest, KeySink, KeySpace, Seed, SpaceError, State as Stored, StateSpace, Weight, Work,

@@ -1,6 +1,6 @@
 //! Keys of states: coordinates of large puzzles where moves act on them by table, else ranks.
 
-use strata_group::Element;
+use crate::group::Element;
 
 use super::coordinates::Coordinates;
 use super::definition::{Definition, State};

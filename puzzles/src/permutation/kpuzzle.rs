@@ -2,7 +2,7 @@
 //!
 //! Numbers count from 0, and orientations of a move belong to the slots that pieces come to.
 
-use strata_group::Shape;
+use crate::group::Shape;
 
 use super::builder::{Builder, MAX_SLOTS};
 use super::definition::{Definition, Format, SolvedSet};

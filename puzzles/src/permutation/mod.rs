@@ -37,10 +37,10 @@ mod text;
 mod tws;
 mod word;
 
+pub use crate::group::Term;
 pub use definition::{Definition, Format, Illegal, Kind, NamedElement, Set, State};
 pub use error::ReadError;
 pub use family::{BurntPancake, Family, Lrx, Lx, Member, Pancake, TopSpin};
 pub use puzzle::{Permutation, PermutationPuzzle, WidePermutation};
-pub use strata_group::Term;
 pub use survey::{Survey, Symmetries};
 pub use word::RankKey;

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use strata_group::Element;
+use crate::group::Element;
 use strata_space::SpaceError;
 
 use super::definition::{Definition, Format, NamedElement};

@@ -8,7 +8,7 @@
 
 use std::collections::HashMap;
 
-use strata_group::{Element, Shape};
+use crate::group::{Element, Shape};
 
 use super::definition::NamedElement;
 use super::error::ReadError;

@@ -1,6 +1,6 @@
 //! Orbits: slots whose pieces moves exchange, with the pieces of a start.
 
-use strata_group::{Element, Invariants};
+use crate::group::{Element, Invariants};
 
 use super::definition::{Definition, State};
 
@@ -33,7 +33,7 @@ impl Orbit {
     pub(super) fn new(
         definition: &Definition,
         start: &State,
-        found: &strata_group::Orbit,
+        found: &crate::group::Orbit,
     ) -> Orbit {
         let set = found.slots.first().and_then(|slot| definition.set_of(*slot));
         let mut pieces: Vec<Piece> = Vec::new();

@@ -4,7 +4,7 @@
 //! permutation of a multiset, and turns are digits. If no move changes the sum of turns, the last
 //! turn follows from the others. Slots that no move changes are not part of a rank.
 
-use strata_group::{BigUint, Element};
+use crate::group::{BigUint, Element};
 use strata_space::Key192;
 
 use super::definition::{Definition, State};

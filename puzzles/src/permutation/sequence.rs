@@ -3,7 +3,7 @@
 //! A sequence is [words](super::names), groups `(R U)3`, commutators `[R, U]` (R U R' U') and conjugates
 //! `[R: U]` (R U R'), also with powers. They are separated by blanks, or by commas outside brackets.
 
-use strata_group::{BigUint, Element, Shape};
+use crate::group::{BigUint, Element, Shape};
 
 use super::error::{Place, ReadError, shortened};
 use super::names::{self, Dictionary, Names, is_boundary};

@@ -1,6 +1,6 @@
 //! What is known about a puzzle from a file without a search.
 
-use strata_group::{BigUint, Element, GroupError, Invariants, StabiliserChain};
+use crate::group::{BigUint, Element, GroupError, Invariants, StabiliserChain};
 use strata_space::dense::DenseSize;
 use strata_space::{SpaceError, Work};
 

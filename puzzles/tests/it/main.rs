@@ -2,4 +2,5 @@
 #![allow(clippy::unwrap_used)] // clippy.toml allows it in tests, but not in their helpers
 
 mod drawings;
+mod group;
 mod permutation;

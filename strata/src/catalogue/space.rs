@@ -3,13 +3,13 @@
 use std::fmt;
 use std::sync::Arc;
 
-use strata_explicit::Engine;
+use strata_engine::explicit::Engine;
+use strata_engine::symbolic::{AnySearch, Options, StepError};
 use strata_space::dense::{DenseSize, DenseSpace};
 use strata_space::{
     Chain, DrawingTheme, Finish, KeySpace, Keyed, NestedPuzzle, Parameters, Puzzle, SearchSize,
     SpaceError, StateSpace, Tabled, check_nested, check_tabled, check_tables,
 };
-use strata_symbolic::{AnySearch, Options, StepError};
 
 /// A puzzle that has been opened, ready for any engine that takes it.
 pub struct Space(Box<dyn AnySpace>);
@@ -24,7 +24,7 @@ impl NestedForm {
     fn new<P: NestedPuzzle>(puzzle: &P) -> Result<NestedForm, SpaceError> {
         let nested = puzzle.nested()?;
         check_nested(&nested)?;
-        Ok(NestedForm(Box::new(|options| strata_symbolic::open(nested, options))))
+        Ok(NestedForm(Box::new(|options| strata_engine::symbolic::open(nested, options))))
     }
 
     /// A symbolic search that has made layer 0.

@@ -3,14 +3,14 @@
 use std::num::NonZeroU32;
 use std::sync::Arc;
 
-use strata_dense::Counter;
-use strata_explicit::{Kernel, KernelMemory, count};
+use strata_engine::dense::Counter;
+use strata_engine::explicit::{Kernel, KernelMemory, count};
+use strata_engine::symbolic::AnySearch;
 use strata_space::LayerStats;
 use strata_space::dense::DenseSpace;
 use strata_store::{
     CheckpointFile, JobDir, JobSpec, Layer, LayerTotals, StoreError, VerifiedCounts,
 };
-use strata_symbolic::AnySearch;
 
 use super::dense;
 use super::files::open_record;
@@ -44,7 +44,7 @@ impl FileChecker {
     /// [`Error::Space`] if the engine cannot search the space, [`Error::Step`] for too little memory.
     pub fn new(spec: &JobSpec, space: Space, memory: u64) -> Result<FileChecker> {
         let reader = if spec.engine.is_symbolic() {
-            let options = strata_symbolic::Options {
+            let options = strata_engine::symbolic::Options {
                 memory: usize::try_from(memory).unwrap_or(usize::MAX),
                 keep_layers: false,
                 digests: spec.engine.has_digests(),

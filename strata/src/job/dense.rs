@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use strata_dense::Counter;
+use strata_engine::dense::Counter;
 use strata_space::LayerStats;
 use strata_space::dense::DenseState;
 use strata_store::{DenseNumbering, DenseReader, Layer, StoreError};

@@ -3,14 +3,14 @@
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use strata_explicit::{Engine, Layers};
+use strata_engine::explicit::{Engine, Layers};
+use strata_engine::symbolic::AnySearch;
 use strata_space::dense::DenseSpace;
 use strata_space::{RegionKey, State};
 use strata_store::{
     CheckpointFile, EngineKind, FileKind, JobDir, JobSpec, KeptFile, KeyRange, Layer, LayerCursor,
     LayerRecord, Manifest, StoreError,
 };
-use strata_symbolic::AnySearch;
 
 use super::dense;
 use super::files::{open_kept, open_record};
@@ -88,9 +88,9 @@ impl<'a> JobLayers<'a> {
 }
 
 impl Layers for JobLayers<'_> {
-    type Error = strata_explicit::Error;
+    type Error = strata_engine::explicit::Error;
 
-    fn open(&mut self, depth: u32) -> strata_explicit::Result<Vec<Layer>> {
+    fn open(&mut self, depth: u32) -> strata_engine::explicit::Result<Vec<Layer>> {
         Ok(self.files(depth)?)
     }
 }
@@ -225,8 +225,13 @@ pub fn search_layer(
 fn open_search(space: &Space, engine: EngineKind, memory: u64) -> Result<Box<dyn AnySearch>> {
     let memory = usize::try_from(memory).unwrap_or(usize::MAX);
     let digests = engine.has_digests();
-    let options =
-        strata_symbolic::Options { memory, keep_layers: false, digests, verify: 0, threads: 1 };
+    let options = strata_engine::symbolic::Options {
+        memory,
+        keep_layers: false,
+        digests,
+        verify: 0,
+        threads: 1,
+    };
     Ok(space.nested()?.open(options)?)
 }
 

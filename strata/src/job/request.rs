@@ -291,8 +291,8 @@ impl Request {
     }
 
     /// Options of the symbolic engine.
-    pub(crate) fn symbolic(&self) -> strata_symbolic::Options {
-        strata_symbolic::Options {
+    pub(crate) fn symbolic(&self) -> strata_engine::symbolic::Options {
+        strata_engine::symbolic::Options {
             memory: usize::try_from(self.options.memory).unwrap_or(usize::MAX),
             keep_layers: false,
             digests: self.spec.engine.has_digests(),

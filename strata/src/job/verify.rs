@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::num::NonZeroU32;
 use std::path::PathBuf;
 
+use strata_engine::symbolic::AnySearch;
 use strata_space::LayerStats;
 use strata_store::{CheckpointFile, EngineKind, FileKind, JobDir, Layer, Manifest, StoreError};
-use strata_symbolic::AnySearch;
 
 use super::checker::FileChecker;
 use super::files::{open_kept, open_record};
@@ -117,7 +117,7 @@ fn other_engine(folder: &JobDir, manifest: &Manifest) -> StoreError {
 }
 
 fn verify_symbolic(folder: &JobDir, manifest: Manifest, space: &Space) -> Result<Verified> {
-    let options = strata_symbolic::Options {
+    let options = strata_engine::symbolic::Options {
         memory: usize::MAX,
         keep_layers: false,
         digests: manifest.spec.engine.has_digests(),

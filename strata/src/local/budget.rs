@@ -1,6 +1,6 @@
 //! Memory budget of a process and its shares.
 
-use strata_explicit::KernelMemory;
+use strata_engine::explicit::KernelMemory;
 
 use crate::size::given_size;
 

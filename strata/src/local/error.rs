@@ -3,10 +3,10 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use strata_dense::SearchError;
-use strata_explicit::InboxError;
+use strata_engine::dense::SearchError;
+use strata_engine::explicit::InboxError;
+use strata_engine::symbolic::StepError;
 use strata_store::StoreError;
-use strata_symbolic::StepError;
 
 use crate::plan::driver::Retryable;
 use crate::plan::machine::StopReason;
@@ -19,7 +19,7 @@ pub enum WorkerError {
     Store(#[from] StoreError),
     /// The pass of the explicit engine failed.
     #[error(transparent)]
-    Engine(#[from] strata_explicit::Error),
+    Engine(#[from] strata_engine::explicit::Error),
     /// The symbolic engine could not make or load a layer.
     #[error("{}", step_text(folder, *source))]
     Symbolic {

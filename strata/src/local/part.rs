@@ -2,7 +2,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
-use strata_explicit::{Pass, PassTask};
+use strata_engine::explicit::{Pass, PassTask};
 use strata_space::LayerStats;
 use strata_store::{FilePart, KeyRange};
 

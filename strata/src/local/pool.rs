@@ -7,7 +7,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::thread::available_parallelism;
 
-use strata_explicit::{Engine, Exchange, LocalExchange, Pass};
+use strata_engine::explicit::{Engine, Exchange, LocalExchange, Pass};
 use strata_store::JobDir;
 
 use super::error::{Result, WorkerError};

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
 
-use strata_explicit::{DiscardExits, check_width};
+use strata_engine::explicit::{DiscardExits, check_width};
 use strata_space::LayerStats;
 use strata_store::{
     BlockEncoder, CheckpointFile, EntryKey, JobDir, KeptFile, KeyRange, Layer, LayerCursor,

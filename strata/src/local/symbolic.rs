@@ -1,11 +1,11 @@
 //! Symbolic worker: the whole layer is one diagram in memory, and a checkpoint is one file.
 
+use strata_engine::symbolic::{AnySearch, Layer, Options, SnapshotError, StepError};
 use strata_space::Finish;
 use strata_store::{
     CheckpointFile, Hex64, JobDir, SnapshotSeal, StoreError, check_diagram_snapshot, frontier_file,
     read_diagram_snapshot, write_diagram_snapshot,
 };
-use strata_symbolic::{AnySearch, Layer, Options, SnapshotError, StepError};
 
 use super::error::{Result, WorkerError};
 use super::restore::Restore;

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use strata_explicit::{Engine, Exchange, Inbox, InboxOptions, Outboxes, Pass, PassTask, Run};
+use strata_engine::explicit::{
+    Engine, Exchange, Inbox, InboxOptions, Outboxes, Pass, PassTask, Run,
+};
 use strata_space::{Finish, LayerStats, State};
 use strata_store::{
     BlockEncoder, CheckpointFile, EncodeOptions, EntryKey, FileKind, FilePart, JobDir, KeyRange,

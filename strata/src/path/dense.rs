@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use strata_dense::{Options, Search, SearchError};
+use strata_engine::dense::{Options, Search, SearchError};
 use strata_space::dense::{DenseSpace, DenseState};
 use strata_store::{DenseNumbering, JobDir};
 

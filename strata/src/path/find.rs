@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use strata_explicit::{Candidate, Finder, Layers, Trace, entry_key};
+use strata_engine::explicit::{Candidate, Finder, Layers, Trace, entry_key};
 use strata_space::{Chain, State};
 use strata_store::JobDir;
 

@@ -8,7 +8,7 @@
 use std::path::PathBuf;
 use std::time::Instant;
 
-use strata_explicit::{Layers, Trace};
+use strata_engine::explicit::{Layers, Trace};
 use strata_space::Finish;
 use strata_store::{DataDir, JobDir, JobSpec};
 

@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use strata_symbolic::Options;
+use strata_engine::symbolic::Options;
 
 use crate::catalogue::Space;
 use crate::error::{Error, Result};

@@ -10,7 +10,7 @@ use strata::{
     Engine as EngineName, Error, KeepLayers, KeySpace, Parameter, Parameters, Puzzle, Report,
     Search, Seed, SpaceError,
 };
-use strata_explicit::Engine;
+use strata_engine::explicit::Engine;
 use strata_puzzles::{Hanoi, NestedHanoi};
 use strata_space::{Keyed, NestedPuzzle, mix};
 

@@ -12,7 +12,7 @@ use reference::CentreTop;
 use reference::ends::{all_positions, distances, is_first_image, play, uses_centre_top};
 use strata::KeepLayers;
 use strata::catalogue::{Parameters, Puzzle};
-use strata_explicit::{Engine, Layers, Result, Trace};
+use strata_engine::explicit::{Engine, Layers, Result, Trace};
 use strata_puzzles::panex::Panex;
 use strata_store::{KeptFile, Layer};
 
@@ -122,7 +122,7 @@ struct Kept<'a> {
 }
 
 impl Layers for Kept<'_> {
-    type Error = strata_explicit::Error;
+    type Error = strata_engine::explicit::Error;
 
     fn open(&mut self, depth: u32) -> Result<Vec<Layer>> {
         Ok(open_kept(self.dir, depth, &self.files[depth as usize]))

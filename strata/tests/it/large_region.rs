@@ -4,7 +4,7 @@
 use crate::drive;
 
 use drive::{SearchSetup, search};
-use strata_explicit::Engine;
+use strata_engine::explicit::Engine;
 use strata_space::{KeySpace, Keyed, Seed};
 
 /// A binary tree with the root 1, in which vertex n has the children 2n and 2n + 1. Keys are products with an

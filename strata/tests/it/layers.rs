@@ -5,7 +5,7 @@ use crate::reference;
 
 use drive::{Outcome, SearchSetup, search};
 use reference::{Options, Reference, Stop, Symmetry, hanoi_layers, panex_layers};
-use strata_explicit::Engine;
+use strata_engine::explicit::Engine;
 use strata_puzzles::Hanoi;
 use strata_puzzles::panex::{CentreTop, Panex, PanexConfig, SymmetryUse};
 use strata_space::{Digest, Keyed};

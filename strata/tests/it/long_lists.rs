@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use drive::{LayerNumbers, SearchSetup, on_all_workers, owners, search, start_workers};
 use strata::{Restore, Worker};
-use strata_explicit::Engine;
+use strata_engine::explicit::Engine;
 use strata_space::{KeySpace, Keyed, Seed, mix};
 use strata_store::{CheckpointFile, EncodeOptions, FileKind, Layer, RealFs};
 

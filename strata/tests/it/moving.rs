@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex};
 
 use drive::{LayerNumbers, Outcome};
 use strata::{Budget, KeepLayers, LayerReport, Restore, Setup, Worker, WorkerError};
-use strata_explicit::{Bounds, Engine, Exchange, Inbox, MemoryRun, RunEncoder};
+use strata_engine::explicit::{Bounds, Engine, Exchange, Inbox, MemoryRun, RunEncoder};
 use strata_puzzles::panex::{Panex, PanexConfig};
 use strata_space::{Digest, LayerStats};
 use strata_store::{CheckpointFile, EncodeOptions, EntryKey, JobDir, RealFs, StoreError};
@@ -39,7 +39,7 @@ struct Wire {
 }
 
 impl Exchange for Wire {
-    fn send(&self, to: usize, depth: u32, run: MemoryRun) -> strata_explicit::Result<()> {
+    fn send(&self, to: usize, depth: u32, run: MemoryRun) -> strata_engine::explicit::Result<()> {
         let owns = |shard: u32| self.owners.get(shard as usize) == Some(&(to as u16));
         let (locals, exit_edges) = (self.engine.locals(), self.engine.exit_edges());
         let bounds = Bounds { owns: &owns, locals, exit_edges };
@@ -48,7 +48,7 @@ impl Exchange for Wire {
         })
     }
 
-    fn flush(&self, from: usize, depth: u32) -> strata_explicit::Result<()> {
+    fn flush(&self, from: usize, depth: u32) -> strata_engine::explicit::Result<()> {
         self.flushed.lock().unwrap().push((from, depth));
         Ok(())
     }

@@ -6,7 +6,7 @@ use crate::drive;
 
 use drive::{Outcome, SearchSetup, on_all_workers, search, start_workers};
 use strata::{KeepLayers, LayerReport, Worker};
-use strata_explicit::Engine;
+use strata_engine::explicit::Engine;
 use strata_puzzles::Hanoi;
 use strata_space::{KeySpace, Keyed, Seed};
 

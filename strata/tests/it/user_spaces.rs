@@ -5,7 +5,7 @@ use crate::drive;
 use std::collections::{HashMap, HashSet, VecDeque};
 
 use drive::{Outcome, SearchSetup, search};
-use strata_explicit::Engine;
+use strata_engine::explicit::Engine;
 use strata_space::{KeySpace, Keyed, Seed};
 
 /// Eight tiles and a gap on a board of three by three cells.

@@ -9,7 +9,7 @@ use strata::{
     Engine as EngineName, Error, KeepLayers, KeySpace, Parameter, Parameters, Puzzle, Search, Seed,
     SpaceError,
 };
-use strata_explicit::Engine;
+use strata_engine::explicit::Engine;
 use strata_puzzles::Hanoi;
 use strata_space::{Digest, Key, Key192, Keyed, file_value, mix};
 

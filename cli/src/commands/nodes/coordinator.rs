@@ -14,8 +14,8 @@ use strata_coordinator::{
     ClusterOptions, Coordinator, DashboardOptions, JournalError, JournalSetup, Retention,
     ServerError,
 };
-use strata_net::{Security, Token};
-use strata_platform::{Platform, System};
+use strata_proto::net::{Security, Token};
+use strata_proto::platform::{Platform, System};
 
 use super::node;
 use crate::args::cluster::SecurityArgs;

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::Args;
 use clap::builder::BoolishValueParser;
 use serde::Serialize;
-use strata_net::ClusterCertificates;
+use strata_proto::net::ClusterCertificates;
 
 use super::node::host;
 use crate::output::console::Console;

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use clap::Args;
-use strata_platform::{Machine, System};
+use strata_proto::platform::{Machine, System};
 use strata_worker::{Node, NodeError, NodeOptions};
 
 use super::node::{self, host};

@@ -2,7 +2,7 @@
 
 use strata::Error;
 use strata::catalogue::Space;
-use strata_symbolic::StepError;
+use strata_engine::symbolic::StepError;
 
 use super::args::SolveArgs;
 use super::prepared::Prepared;

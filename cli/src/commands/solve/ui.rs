@@ -4,9 +4,9 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 use strata::{CancelToken, Request};
-use strata_dashboard::Dashboard;
-use strata_net::{NetError, Security, TlsFiles, Token};
-use strata_platform::{Platform, System};
+use strata_coordinator::dashboard::Dashboard;
+use strata_proto::net::{NetError, Security, TlsFiles, Token};
+use strata_proto::platform::{Platform, System};
 use tokio::runtime::{Builder, Runtime};
 
 use crate::output::console::Console;
@@ -79,10 +79,10 @@ async fn serve(
     page: SearchPage,
 ) -> Result<SocketAddr, NetError> {
     let platform: Arc<dyn Platform> = System::new(runtime.handle());
-    let (listener, bound) = strata_net::listen(&*platform, addr).await?;
+    let (listener, bound) = strata_proto::net::listen(&*platform, addr).await?;
     let dashboard =
         Dashboard { source: Arc::new(page), platform, security, host_names: Vec::new() };
     let router = dashboard.router()?;
-    runtime.spawn(strata_dashboard::serve(listener, router, None));
+    runtime.spawn(strata_coordinator::dashboard::serve(listener, router, None));
     Ok(bound)
 }

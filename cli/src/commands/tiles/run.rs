@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use serde::Serialize;
-use strata_tiles::{
+use strata_panex::tiles::{
     Board, Side, Solvability, WalkError, Walked, Word, check, choice_squares, walk,
 };
 

@@ -5,11 +5,11 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use serde_json::Value;
 use strata::{LayerEvent, LayerRecord, Request, Tracker};
-use strata_dashboard::model::{
+use strata_coordinator::dashboard::model::{
     Action, Checkpoint, Job, JobResult, JobState, LogEntry, LogPart, MarkKind, Overview, Range,
     Scope, Solution,
 };
-use strata_dashboard::{Source, SourceError};
+use strata_coordinator::dashboard::{Source, SourceError};
 use strata_store::JobSpec;
 
 use super::sink::Sink;

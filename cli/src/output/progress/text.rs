@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::io::{self, Write};
 use std::time::Duration;
 
-use strata_net::printable;
+use strata_proto::net::printable;
 use strata_store::EngineKind;
 
 use super::sink::Sink;

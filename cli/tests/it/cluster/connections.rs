@@ -40,7 +40,7 @@ fn await_close(mut stream: TcpStream) {
 fn the_connection_of_a_silent_worker_is_closed() {
     let cluster = Cluster::empty("--lease 300ms");
     let hello = v1::Hello {
-        protocol: strata_net::protocol::VERSION,
+        protocol: strata_proto::net::protocol::VERSION,
         worker_id: "0".repeat(32),
         instance: "1".repeat(32),
         name: "silent".to_owned(),

@@ -5,7 +5,7 @@ use std::time::Duration;
 use prost::Message;
 use strata::Figures;
 use strata::catalogue::{Entry, KeySpace, Parameter, Parameters, Puzzle, Seed, SpaceError};
-use strata_net::{TlsFiles, limits};
+use strata_proto::net::{TlsFiles, limits};
 use strata_space::file_value;
 use strata_store::{JobResult, LayerRecord, Weight};
 use tempfile::TempDir;

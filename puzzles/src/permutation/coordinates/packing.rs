@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, OnceLock};
 
-use strata_group::{Element, Invariants, Orbit};
+use crate::group::{Element, Invariants, Orbit};
 use strata_space::Key;
 
 use super::super::definition::{Definition, State};

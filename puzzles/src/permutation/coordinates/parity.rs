@@ -1,6 +1,6 @@
 //! Constraints of parity between orbits, by which half of all orders have no keys.
 
-use strata_group::{Parity, Term};
+use crate::group::{Parity, Term};
 
 /// Orbits whose parity follows from those of others.
 #[derive(Clone, Debug, Default)]

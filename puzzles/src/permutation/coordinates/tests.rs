@@ -1,7 +1,7 @@
 use std::collections::HashSet;
 use std::fmt::Write;
 
-use strata_group::Element;
+use crate::group::Element;
 use strata_space::{Work, mix};
 
 use super::super::definition::{Definition, NamedElement, State};

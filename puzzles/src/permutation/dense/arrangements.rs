@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
 
-use strata_group::Element;
+use crate::group::Element;
 use strata_space::SpaceError;
 use strata_space::dense::{
     BlockStep, BlockSteps, DenseParts, DenseShape, DenseState, DenseTables, LaneMap, MAX_LANES,

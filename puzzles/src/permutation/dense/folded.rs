@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use strata_group::{
+use crate::group::{
     Element, FoldedNumbering, FoldedSize, GroupError, GroupOptions, Pieces, Shape, StabiliserChain,
     Symmetry, SymmetryLimits,
 };

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use strata_group::{
+use crate::group::{
     Element, FoldedNumbering, GroupError, GroupNumbering, GroupOptions, GroupSpace, Invariants,
     MemberNumber, StabiliserChain, Symmetry,
 };

@@ -9,7 +9,7 @@ mod staged_orbit;
 use std::collections::HashSet;
 use std::sync::{Arc, OnceLock};
 
-use strata_group::{Element, GroupError, StabiliserChain};
+use crate::group::{Element, GroupError, StabiliserChain};
 use strata_space::dense::{
     BlockStep, DenseFolding, DenseShape, DenseSize, DenseSpace, DenseState, DenseTables, RowStep,
     block_weight, lane_weight, row_weight,

@@ -7,7 +7,7 @@
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
-use strata_group::{BigUint, Element};
+use crate::group::{BigUint, Element};
 
 use super::super::definition::State;
 use super::super::orbit::{Orbit, Piece};

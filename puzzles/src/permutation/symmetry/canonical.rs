@@ -6,7 +6,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use strata_group::{Element, Symmetry};
+use crate::group::{Element, Symmetry};
 use strata_space::Work;
 
 use super::super::definition::{Definition, State};

@@ -1,6 +1,6 @@
 //! What tells the states of a search apart: slots, orientations and pieces.
 
-use strata_group::{Element, GroupError, Pieces, Shape, Symmetry, SymmetryLimits};
+use crate::group::{Element, GroupError, Pieces, Shape, Symmetry, SymmetryLimits};
 use strata_space::Work;
 
 use super::super::definition::{Definition, State};

@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
-use strata_dense::PartLayers;
+use strata_engine::dense::PartLayers;
 use strata_space::dense::DenseSpace;
 use strata_store::{
     DenseEncoder, DenseNumbering, DenseReader, FilePart, Layer, LayerWriter, Result,

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use strata_dense::{Counter, Search};
+use strata_engine::dense::{Counter, Search};
 use strata_space::LayerStats;
 use strata_store::{DenseEncoder, DenseReader, KeptFile, Layer, StoreError};
 

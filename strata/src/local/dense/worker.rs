@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::Arc;
 
-use strata_dense::{Options, PartSearch, Search};
+use strata_engine::dense::{Options, PartSearch, Search};
 use strata_space::LayerStats;
 use strata_space::dense::DenseSpace;
 use strata_store::{

@@ -11,7 +11,7 @@ use strata::space::dense::{
 };
 use strata::{DenseSetup, DenseWorker, KeepLayers, LayerReport, Restore, StopReason, Work};
 use strata::{Parameters, Retryable, WorkerError};
-use strata_dense::{Options, PartSearch, SearchError};
+use strata_engine::dense::{Options, PartSearch, SearchError};
 use strata_space::LayerStats;
 use strata_store::{
     CheckpointFile, DenseNumbering, DenseReader, ExpectedFile, FaultyFs, FileKind, Fs, JobDir,

@@ -9,7 +9,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use strata::{DenseSetup, DenseWorker, KeepLayers, LayerRecord, LayerReport, Restore, Work};
-use strata_dense::{Options, PartSearch, Search, SearchError};
+use strata_engine::dense::{Options, PartSearch, Search, SearchError};
 use strata_puzzles::permutation::Permutation;
 use strata_puzzles::{DenseHanoi, Hanoi};
 use strata_space::dense::{

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use strata::{Budget, KeepLayers, LayerRecord, LayerReport, Setup, Worker};
-use strata_explicit::{
+use strata_engine::explicit::{
     Engine, Exchange, Inbox, InboxOptions, LocalExchange, MemoryRun, Result, SortBuffers,
 };
 use strata_space::{Digest, Finish, LayerStats};

@@ -1,0 +1,43 @@
+//! Explicit engine: one worker's pass over one layer, with every state stored.
+//!
+//! A pass turns layer d into layer d+1. For every region of the current layer or the inbox, in
+//! key order, a [`Kernel`] computes
+//!
+//! ```text
+//! next = (inside successors of current ∪ inbox) − current − previous
+//! ```
+//!
+//! and where moves cannot be undone, it also subtracts all layers before.
+//!
+//! It writes the result to the layer file and sends the exits of the new states to the inboxes of
+//! their target regions, where they wait for the next pass. One [`PassTask`] per thread does this
+//! for a range of keys. An [`Exchange`] delivers exits between workers.
+//!
+//! The crate is synchronous and contains no network code.
+//!
+//! To follow one state: [`PassTask::step`] reads it from the layer and hands it to
+//! [`Kernel::expand`]. Its successors inside the region go to [`Output::put`], those outside
+//! through [`ExitSink::send`] to the [`Outboxes`] and on to an [`Inbox`].
+
+mod dedup;
+mod engine;
+mod error;
+mod exits;
+mod kernel;
+mod local_set;
+mod merge;
+mod pass;
+mod sorting;
+mod sparse;
+mod tabled;
+mod trace;
+
+pub use engine::Engine;
+pub use error::{Error, ExchangeError, InboxError, Result};
+pub use exits::{
+    Bounds, DiscardExits, Exchange, Inbox, InboxOptions, LocalExchange, MAX_CONTENT, MemoryRun,
+    Outboxes, Run, RunEncoder, SortBuffers,
+};
+pub use kernel::{Batches, ExitSink, Inputs, Kernel, KernelMemory, Output, check_width};
+pub use pass::{Pass, PassTask, count};
+pub use trace::{Candidate, Finder, Layers, Trace, entry_key};

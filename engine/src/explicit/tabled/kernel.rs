@@ -1,0 +1,302 @@
+//! Tabled kernel: expansion by table look-ups, with a memo table for expansions that recur.
+
+use std::sync::Arc;
+
+use strata_space::{LayerStats, Local, RegionKey, Tabled};
+use strata_store::{EntryKey, ListBuf, LocalWidth};
+
+use super::batch::{self, ExpansionBatch};
+use super::exits::{CachedKey, ExitBuffers, deliver, report};
+use super::expand::expand_side;
+use super::marks::AnyMarks;
+use super::memo::{Memo, SharedMemo, hash};
+use super::regions::{ClassNumbers, RegionCache};
+use super::summary::{SuccessorSummary, for_each_kind};
+use crate::explicit::dedup::keep_new;
+use crate::explicit::error::Result;
+use crate::explicit::kernel::{Batches, Decoded, ExitSink, Inputs, Kernel, KernelMemory, Output};
+
+/// Kernel of a tabled space.
+pub(crate) struct TabledKernel<S: Tabled> {
+    space: Arc<S>,
+    regions: RegionCache<S>,
+    memo: Memo,
+    batch: ExpansionBatch,
+    /// Hash of the memo key of each region of the batch. None if the region is not looked up.
+    hashes: Vec<Option<u64>>,
+    marks: AnyMarks,
+    /// Decoded inputs of a region: current, previous and inbox.
+    lists: [Vec<Local>; 2],
+    inbox: Batches,
+    /// New states of a region.
+    next: Vec<Local>,
+    list: ListBuf,
+    summary: SuccessorSummary,
+    exit_buffers: ExitBuffers,
+    /// Whether the space has scattering edges.
+    scatters: bool,
+}
+
+/// Caches that all kernels of an engine share.
+pub(crate) struct SharedCaches<C> {
+    classes: Arc<ClassNumbers<C>>,
+    memo: Arc<SharedMemo>,
+}
+
+impl<C> Default for SharedCaches<C> {
+    fn default() -> SharedCaches<C> {
+        SharedCaches { classes: Arc::default(), memo: Arc::default() }
+    }
+}
+
+impl<S: Tabled> TabledKernel<S> {
+    /// A kernel with limits for its caches. The space must be within the limits that
+    /// [`Engine::tabled`](crate::explicit::Engine::tabled) checks.
+    pub(crate) fn new(
+        space: Arc<S>,
+        shards: u32,
+        memory: KernelMemory,
+        shared: &SharedCaches<S::Class>,
+    ) -> TabledKernel<S> {
+        TabledKernel {
+            regions: RegionCache::new(
+                space.clone(),
+                shards,
+                memory.regions,
+                shared.classes.clone(),
+            ),
+            memo: Memo::new(memory.memo, shared.memo.clone()),
+            batch: ExpansionBatch::default(),
+            hashes: Vec::new(),
+            marks: AnyMarks::new(space.indices()),
+            lists: Default::default(),
+            inbox: Batches::default(),
+            next: Vec::new(),
+            list: ListBuf::default(),
+            summary: SuccessorSummary::new(&*space),
+            scatters: space.first_scattering_edge() < space.exit_edges(),
+            space,
+            exit_buffers: ExitBuffers::default(),
+        }
+    }
+}
+
+impl<S: Tabled> Kernel for TabledKernel<S> {
+    fn width(&self) -> LocalWidth {
+        LocalWidth::One
+    }
+
+    #[inline]
+    fn expand(&mut self, at: EntryKey, inputs: Inputs<'_>, output: &mut dyn Output) -> Result<()> {
+        if batch::is_wide(&inputs) || !self.memo.is_enabled() {
+            self.expand_batch(output)?;
+            self.memo.release();
+            return self.expand_now(at, inputs, output);
+        }
+        self.batch.push(at, inputs);
+        if self.batch.is_full() { self.expand_batch(output) } else { Ok(()) }
+    }
+
+    fn finish(&mut self, output: &mut dyn Output) -> Result<()> {
+        self.expand_batch(output)?;
+        self.memo.release();
+        Ok(())
+    }
+
+    fn discard(&mut self) {
+        self.batch.clear();
+        self.memo.release();
+    }
+
+    fn emit(
+        &mut self,
+        at: EntryKey,
+        states: &[Local],
+        stats: &mut LayerStats,
+        exits: &mut dyn ExitSink,
+    ) -> Result<()> {
+        let slot = self.regions.find(RegionKey(at.region));
+        let class = &self.regions.at(slot).class;
+        self.summary.summarise(&*self.space, class, states, &Batches::default());
+        let is_symmetric = self.space.needs_canonicalising(class);
+        self.add_unfactored(at, states, stats);
+        let expansion = self.summary.expansion(self.list.encode(states));
+        let cached = (&*self.space, &mut self.regions);
+        report(cached, CachedKey { at, slot }, &expansion, &mut self.exit_buffers, stats, exits)?;
+        if is_symmetric {
+            self.correct_double_counts(slot, states, stats);
+        }
+        Ok(())
+    }
+}
+
+impl<S: Tabled> TabledKernel<S> {
+    /// Expands the regions of the batch.
+    fn expand_batch(&mut self, output: &mut dyn Output) -> Result<()> {
+        if self.batch.regions().is_empty() {
+            return Ok(());
+        }
+        self.memo.refresh();
+        self.prefetch_batch();
+        let mut batch = std::mem::take(&mut self.batch);
+        let mut hashes = std::mem::take(&mut self.hashes);
+        let mut numbers = 0..batch.regions().len();
+        let done = numbers.try_for_each(|i| self.expand_pending(&batch, i, hashes[i], output));
+        batch.clear();
+        hashes.clear();
+        (self.batch, self.hashes) = (batch, hashes);
+        done
+    }
+
+    /// Prefetches the cached data of all regions of the batch, and computes the hashes of their
+    /// memo keys. Each loop starts one access for every region, so that the accesses overlap.
+    fn prefetch_batch(&mut self) {
+        for pending in self.batch.regions() {
+            self.regions.prefetch_key(RegionKey(pending.at.region));
+        }
+        for pending in self.batch.regions() {
+            let slot = self.regions.find(RegionKey(pending.at.region));
+            self.regions.prefetch(slot);
+        }
+        for i in 0..self.batch.regions().len() {
+            let pending = self.batch.regions()[i];
+            // Find it again: another region of the batch may have taken its slot.
+            let slot = self.regions.find(RegionKey(pending.at.region));
+            let cached = self.regions.at(slot);
+            let side_and_class = pending.side.zip(cached.class_number);
+            self.hashes.push(
+                side_and_class.map(|(side, class)| hash(self.batch.key(&pending, class, side))),
+            );
+        }
+        for hash in self.hashes.iter().flatten() {
+            self.memo.prefetch_slots(*hash);
+        }
+        for hash in self.hashes.iter().flatten() {
+            self.memo.prefetch_entry(*hash);
+        }
+    }
+
+    /// Expands a region of a batch, by a look-up in the memo table if it has the hash of a key.
+    fn expand_pending(
+        &mut self,
+        batch: &ExpansionBatch,
+        number: usize,
+        hash: Option<u64>,
+        output: &mut dyn Output,
+    ) -> Result<()> {
+        let region = batch.regions()[number];
+        let slot = self.regions.find(RegionKey(region.at.region));
+        if let Some(hash) = hash
+            && let Some(entry) = self.memo.get(hash, batch.last_key(&region))
+        {
+            let expansion = self.memo.expansion(entry);
+            if self.scatters {
+                let states = expansion.next.decode(&mut self.next);
+                states.ok_or_else(|| output.damaged(region.at))?;
+                self.add_unfactored(region.at, &self.next, output.stats());
+            }
+            let cached = (&*self.space, &mut self.regions);
+            let key = CachedKey { at: region.at, slot };
+            return deliver(cached, key, &expansion, &mut self.exit_buffers, output);
+        }
+        let mut lists = std::mem::take(&mut self.lists);
+        let mut inbox = std::mem::take(&mut self.inbox);
+        let done = match batch.decode(&region, &mut lists, &mut inbox) {
+            Some(inputs) => {
+                let key = hash.map(|hash| (hash, batch.last_key(&region)));
+                self.compute(region.at, region.side, inputs, key, output)
+            }
+            None => Err(output.damaged(region.at)),
+        };
+        (self.lists, self.inbox) = (lists, inbox);
+        done
+    }
+
+    /// Expands a region at once, without the batch and the memo table.
+    fn expand_now(
+        &mut self,
+        at: EntryKey,
+        inputs: Inputs<'_>,
+        output: &mut dyn Output,
+    ) -> Result<()> {
+        let mut lists = std::mem::take(&mut self.lists);
+        let [current, previous] = &mut lists;
+        let decoded = inputs.current.decode(current).and(inputs.previous.decode(previous));
+        let side = batch::common_side(&inputs);
+        let inputs = Decoded { current, previous, inbox: inputs.inbox };
+        let done = match decoded {
+            Some(()) => self.compute(at, side, inputs, None, output),
+            None => Err(output.damaged(at)),
+        };
+        self.lists = lists;
+        done
+    }
+
+    /// Computes the expansion of a region. `side` is the common side of its states, if there is
+    /// one. `key` is the hash and the key under which the expansion is added to the memo table.
+    fn compute(
+        &mut self,
+        at: EntryKey,
+        side: Option<u32>,
+        inputs: Decoded<'_>,
+        key: Option<(u64, &[u8])>,
+        output: &mut dyn Output,
+    ) -> Result<()> {
+        let slot = self.regions.find(RegionKey(at.region));
+        let canonicalise = self.space.needs_canonicalising(&self.regions.at(slot).class);
+        self.next.clear();
+        match side {
+            Some(side) if !canonicalise => {
+                let (class, space) = (&self.regions.at(slot).class, &*self.space);
+                expand_side(space, class, inputs, side, &mut self.marks, &mut self.next);
+            }
+            _ => self.expand_mixed(slot, inputs, output.stats()),
+        }
+        self.list.encode(&self.next);
+        let class = &self.regions.at(slot).class;
+        self.summary.summarise(&*self.space, class, &self.next, inputs.inbox);
+        let expansion = self.summary.expansion(self.list.list());
+        if let Some((hash, key)) = key {
+            self.memo.insert(hash, key, &expansion);
+        }
+        self.add_unfactored(at, &self.next, output.stats());
+        let cached = (&*self.space, &mut self.regions);
+        deliver(cached, CachedKey { at, slot }, &expansion, &mut self.exit_buffers, output)?;
+        if canonicalise {
+            self.correct_double_counts(slot, &self.next, output.stats());
+        }
+        Ok(())
+    }
+
+    /// Computes the new states of a region with states of both sides, or which a symmetry fixes.
+    fn expand_mixed(&mut self, slot: usize, inputs: Decoded<'_>, stats: &mut LayerStats) {
+        let (class, space) = (&self.regions.at(slot).class, &*self.space);
+        for local in inputs.current {
+            let (index, side) = (local >> 1, local & 1);
+            for_each_kind(space.legal_moves(class, index).inside, |kind| {
+                let index = space.neighbour(index, kind);
+                self.next.push(space.canonicalise(class, index << 1 | side));
+            });
+        }
+        keep_new(inputs, &mut self.next, stats);
+    }
+
+    /// Adds the positions that a region's and local parts' weights do not give.
+    fn add_unfactored(&self, at: EntryKey, states: &[Local], stats: &mut LayerStats) {
+        let region = RegionKey(at.region);
+        stats.digest += self.space.unfactored_weight(region, states);
+        stats.positions += self.space.unfactored_positions(region, states);
+    }
+
+    /// Removes the second image of states that are their own image: [`report`] has counted it.
+    fn correct_double_counts(&self, slot: usize, states: &[Local], stats: &mut LayerStats) {
+        let (region, space) = (self.regions.at(slot), &*self.space);
+        let fixed = states.iter().filter(|local| space.is_fixed(&region.class, *local >> 1));
+        for local in fixed {
+            let (index, side) = (local >> 1, (local & 1) as usize);
+            let [_, second] = space.local_weights(side).images(index);
+            stats.digest += -(region.weights[side][1] * second);
+            stats.positions -= 1;
+        }
+    }
+}

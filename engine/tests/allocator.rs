@@ -1,0 +1,32 @@
+//! Memory of freed allocations. A process of its own, since the allocator is that of the process.
+#![cfg(all(target_os = "linux", target_env = "gnu"))]
+#![allow(clippy::unwrap_used)] // clippy.toml allows it in tests, but not in their helpers
+
+/// MiB of resident memory.
+fn resident() -> u64 {
+    let text = std::fs::read_to_string("/proc/self/status").unwrap();
+    let line = text.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
+    line.trim().trim_end_matches(" kB").parse::<u64>().unwrap() >> 10
+}
+
+#[test]
+fn freed_allocations_go_back_although_others_stay() {
+    strata_engine::memory::release_large_allocations();
+    // From now on, the C library would take such allocations from its heap.
+    drop(vec![1_u8; 16 << 20]);
+    let before = resident();
+    let mut kept = Vec::new();
+    let large: Vec<Vec<u8>> = (0..16)
+        .map(|_| {
+            let list = vec![1; 12 << 20];
+            kept.push(vec![1_u8; 4 << 10]);
+            list
+        })
+        .collect();
+    let most = resident();
+    drop(large);
+    let left = resident();
+    assert!(most >= before + 150, "{before}, then {most} MiB");
+    assert!(left <= before + 20, "{before} MiB before, {left} MiB left");
+    assert_eq!(kept.len(), 16);
+}

@@ -1,0 +1,196 @@
+//! Tests of kernels: memoised expansions equal computed ones, and a discarded pass leaves nothing
+//! behind.
+
+use std::collections::BTreeMap;
+
+use strata_engine::explicit::{
+    Batches, Engine, Error, ExitSink, Inputs, Kernel, KernelMemory, Output, Result,
+};
+use strata_puzzles::panex::{Panex, PanexConfig, SymmetryUse};
+use strata_puzzles::tiles::{Board, Shape, Tiles, TilesConfig};
+use strata_space::{ExitEdge, LayerStats, Local};
+use strata_store::{EntryKey, List, ListBuf};
+
+/// Regions and their states.
+type Layer = BTreeMap<EntryKey, Vec<Local>>;
+
+/// Exits, with their inverse exit edge.
+type Batch = (Option<ExitEdge>, Vec<Local>);
+
+/// What a pass made.
+#[derive(Default, Debug, PartialEq)]
+struct Made {
+    next: Layer,
+    exits: BTreeMap<EntryKey, Vec<Batch>>,
+    stats: LayerStats,
+}
+
+impl ExitSink for Made {
+    fn send(
+        &mut self,
+        target: EntryKey,
+        inverse: Option<ExitEdge>,
+        locals: &[Local],
+    ) -> Result<()> {
+        self.exits.entry(target).or_default().push((inverse, locals.to_vec()));
+        Ok(())
+    }
+}
+
+impl Output for Made {
+    fn put(&mut self, at: EntryKey, states: List<'_>) -> Result<()> {
+        let mut locals = Vec::new();
+        states.decode(&mut locals).unwrap();
+        assert!(self.next.last_key_value().is_none_or(|(last, _)| *last < at), "in order");
+        self.next.insert(at, locals);
+        Ok(())
+    }
+
+    fn stats(&mut self) -> &mut LayerStats {
+        &mut self.stats
+    }
+
+    fn damaged(&self, at: EntryKey) -> Error {
+        panic!("{at} is not damaged")
+    }
+}
+
+const SHARDS: u32 = 7;
+
+fn panex(level: u8, symmetry: SymmetryUse) -> Engine {
+    let config = PanexConfig { symmetry, ..PanexConfig::new(level) };
+    Engine::tabled(Panex::new(config).unwrap(), SHARDS)
+}
+
+fn tiles(symmetry: bool) -> Engine {
+    let sorted = Board::goal(Shape::parse("3x3").unwrap());
+    let config = TilesConfig { start: sorted.clone(), goal: Some(sorted), k: None, symmetry };
+    Engine::tabled(Tiles::new(config).unwrap(), SHARDS)
+}
+
+fn engine() -> Engine {
+    panex(5, SymmetryUse::On)
+}
+
+/// Runs a pass with a kernel, with or without the inverse edges of exits.
+fn run_pass(
+    kernel: &mut dyn Kernel,
+    (current, previous): (&Layer, &Layer),
+    before: &Made,
+    with_inverse: bool,
+) -> Made {
+    let mut made = Made::default();
+    let (mut a, mut b) = (ListBuf::default(), ListBuf::default());
+    let mut keys: Vec<EntryKey> = current.keys().chain(before.exits.keys()).copied().collect();
+    keys.sort_unstable();
+    keys.dedup();
+    for at in keys {
+        let mut inbox = Batches::default();
+        before.exits.get(&at).into_iter().flatten().for_each(|(inverse, batch)| {
+            inbox.push(inverse.filter(|_| with_inverse), batch);
+        });
+        let list = |layer: &Layer| layer.get(&at).cloned().unwrap_or_default();
+        let (now, then) = (list(current), list(previous));
+        let (current, previous) = (a.encode(&now), b.encode(&then));
+        let inputs = Inputs { current, previous, older: &[], inbox: &inbox };
+        kernel.expand(at, inputs, &mut made).unwrap();
+    }
+    made
+}
+
+/// The layers up to a depth, searched with inverse edges.
+fn search(engine: &Engine, kernel: &mut dyn Kernel, depth: usize) -> Vec<Made> {
+    search_with(engine, kernel, depth, true)
+}
+
+fn search_with(
+    engine: &Engine,
+    kernel: &mut dyn Kernel,
+    depth: usize,
+    with_inverse: bool,
+) -> Vec<Made> {
+    let mut seeds = Made::default();
+    for (at, seed) in engine.seeds().unwrap() {
+        seeds.next.entry(at).or_default().push(seed.narrow());
+    }
+    let start = seeds.next.clone();
+    let mut stats = LayerStats::default();
+    for (at, locals) in &start {
+        kernel.emit(*at, locals, &mut stats, &mut seeds).unwrap();
+    }
+    let (mut layers, empty) = (vec![seeds], Layer::new());
+    for d in 0..depth {
+        let previous = d.checked_sub(1).map_or(&empty, |before| &layers[before].next);
+        let mut made = run_pass(kernel, (&layers[d].next, previous), &layers[d], with_inverse);
+        let mut rest = Made::default();
+        kernel.finish(&mut rest).unwrap();
+        made.next.append(&mut rest.next);
+        for (target, batches) in rest.exits {
+            made.exits.entry(target).or_default().extend(batches);
+        }
+        made.stats.add(&rest.stats);
+        layers.push(made);
+    }
+    layers
+}
+
+#[test]
+fn memoised_expansions_equal_computed_ones() {
+    let engine = engine();
+    let kernel = |memo| engine.kernel(KernelMemory { regions: 1 << 20, memo });
+    let made = search(&engine, &mut *kernel(0), 172);
+    assert_eq!(made.iter().map(|layer| layer.stats.states).sum::<u64>(), 218_854);
+    // With a large memo table, where the second run hits every time; with entries of another
+    // kernel; with a table that drops most entries.
+    let (mut large, mut other) = (kernel(64 << 20), kernel(64 << 20));
+    for _ in 0..2 {
+        assert_eq!(search(&engine, &mut *large, 172), made);
+    }
+    assert_eq!(search(&engine, &mut *other, 172), made);
+    assert_eq!(search(&engine, &mut *kernel(40 << 10), 172), made);
+}
+
+#[test]
+fn a_discarded_pass_leaves_nothing_behind() {
+    let engine = engine();
+    let mut kernel = engine.kernel(KernelMemory { regions: 1 << 20, memo: 1 << 20 });
+    let layers = search(&engine, &mut *kernel, 3);
+    run_pass(&mut *kernel, (&layers[2].next, &layers[1].next), &layers[2], true);
+    kernel.discard();
+    let mut made = Made::default();
+    kernel.finish(&mut made).unwrap();
+    assert_eq!(made, Made::default());
+    // Without `discard`, the regions stay pending.
+    run_pass(&mut *kernel, (&layers[2].next, &layers[1].next), &layers[2], true);
+    kernel.finish(&mut made).unwrap();
+    assert_eq!(made.next, layers[3].next);
+}
+
+#[test]
+fn skipped_inverse_exits_lead_to_known_states() {
+    let spaces: [(Engine, usize); 4] =
+        [(engine(), 172), (panex(4, SymmetryUse::Off), 90), (tiles(false), 31), (tiles(true), 31)];
+    for (engine, depth) in spaces {
+        let memory = KernelMemory { regions: 1 << 20, memo: 1 << 20 };
+        let all = search_with(&engine, &mut *engine.kernel(memory), depth, false);
+        let sent = search_with(&engine, &mut *engine.kernel(memory), depth, true);
+        let count =
+            |made: &Made| made.exits.values().flatten().map(|(_, b)| b.len()).sum::<usize>();
+        for (d, (all, fewer)) in all.iter().zip(&sent).enumerate() {
+            assert_eq!((&all.next, all.stats), (&fewer.next, fewer.stats), "depth {d}");
+            let before = d.checked_sub(1).map(|before| &sent[before].next);
+            for (target, batches) in &all.exits {
+                let known = before.and_then(|layer| layer.get(target));
+                let now = fewer.exits.get(target);
+                let still: Vec<Local> =
+                    now.into_iter().flatten().flat_map(|(_, batch)| batch.clone()).collect();
+                for local in batches.iter().flat_map(|(_, batch)| batch) {
+                    let is_known = known.is_some_and(|known| known.binary_search(local).is_ok());
+                    assert!(is_known || still.contains(local), "depth {d}: {local} of {target}");
+                }
+            }
+        }
+        let sum = |layers: &[Made]| layers.iter().map(count).sum::<usize>();
+        assert!(sum(&sent) * 4 < sum(&all) * 3, "{} of {}", sum(&sent), sum(&all));
+    }
+}

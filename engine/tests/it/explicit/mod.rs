@@ -1,0 +1,6 @@
+//! The explicit engine.
+
+mod encoded;
+mod inbox;
+mod kernel;
+mod tasks;

@@ -1,0 +1,6 @@
+//! Engines against independent searches, published tables and themselves.
+#![allow(clippy::unwrap_used)] // clippy.toml allows it in tests, but not in their helpers
+
+mod dense;
+mod explicit;
+mod symbolic;

@@ -1,0 +1,22 @@
+//! What a node asks of the machine it runs on: files, threads, connections, random numbers and the
+//! time of day.
+//!
+//! Coordinators and workers reach all of these through a [`Platform`]. They measure time by that
+//! of the asynchronous runtime: [`Instant`] and `tokio::time`. [`System`] is the operating system. Tests
+//! replace both: a simulated platform decides when a thread runs, when a byte arrives and what a
+//! crash leaves of a file.
+
+mod connection;
+mod machine;
+mod node_platform;
+mod resources;
+mod system;
+mod thread;
+
+pub use connection::{BoxFuture, ByteStream, Connector, Listener};
+pub use machine::Machine;
+pub use node_platform::Platform;
+pub use resources::Resources;
+pub use system::{System, random};
+pub use thread::{Panicked, Thread};
+pub use tokio::time::Instant;

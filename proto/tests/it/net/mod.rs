@@ -1,0 +1,5 @@
+//! Connections and messages of a cluster.
+
+mod connections;
+mod convert;
+mod incoming;
