@@ -4,7 +4,7 @@
 //! is sent again, and it repeats the answer to an order it has already executed. A worker that
 //! reconnects as another process, or after its lease, is lost to the session.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -32,7 +32,19 @@ pub(crate) enum WorkerEvent {
         /// The evidence.
         why: &'static str,
     },
+    /// Two processes present the worker's identity, and replace each other.
+    Copied {
+        /// Its number.
+        worker: WorkerNumber,
+    },
 }
+
+/// How often a replaced process takes its identity back, until the other is a copy for certain. Once can
+/// be a connection that an ended process opened before its successor, and that arrives late.
+const RETURNS_OF_A_COPY: usize = 2;
+
+/// Replaced processes that are known of a worker.
+const MAX_REPLACED: usize = 8;
 
 /// Queue of messages to a connected worker.
 pub(crate) type Outbound = mpsc::UnboundedSender<Outgoing>;
@@ -83,6 +95,28 @@ struct State {
     sessions: Vec<Session>,
     /// Names of the workers that registered since the start.
     names: BTreeMap<WorkerNumber, String>,
+    /// Processes of workers that others have replaced since the start.
+    replaced: BTreeMap<WorkerNumber, Replaced>,
+}
+
+/// Processes of one worker that others have replaced.
+#[derive(Debug, Default)]
+struct Replaced {
+    /// The newest last, at most [`MAX_REPLACED`].
+    instances: VecDeque<String>,
+    /// How often one of them has replaced a process that was still connected.
+    returns: usize,
+}
+
+impl Replaced {
+    fn add(&mut self, instance: &String) {
+        if !self.instances.contains(instance) {
+            self.instances.push_back(instance.clone());
+        }
+        if self.instances.len() > MAX_REPLACED {
+            self.instances.pop_front();
+        }
+    }
 }
 
 #[derive(Debug)]
@@ -174,9 +208,18 @@ impl Membership {
         // The order or its answer may have been lost with the connection.
         let outstanding = same.filter(|member| member.alive).and_then(|m| m.outstanding.clone());
         let beat = same.map(|member| member.beat).unwrap_or_default();
-        if before.is_some() && same.is_none() {
-            let why = "it was restarted";
-            state.notify_session(number, WorkerEvent::Lost { worker: number, why });
+        if let (Some(before), None) = (&before, same) {
+            let replaced = state.replaced.entry(number).or_default();
+            let returns = replaced.instances.contains(&hello.instance);
+            replaced.returns += usize::from(returns && before.outbound.is_some());
+            let is_copied = returns && replaced.returns >= RETURNS_OF_A_COPY;
+            replaced.add(&before.hello.instance);
+            let event = if is_copied {
+                WorkerEvent::Copied { worker: number }
+            } else {
+                WorkerEvent::Lost { worker: number, why: "it was restarted" }
+            };
+            state.notify_session(number, event);
         }
         if let Some(order) = &outstanding {
             let _ = outbound.send(Outgoing::Order(order.clone()));

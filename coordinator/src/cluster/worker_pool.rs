@@ -9,9 +9,9 @@ use strata::{Done, LayerReport, Order, WorkerPool};
 use strata_proto::net::convert::{self, ConvertError};
 use strata_proto::net::{KeptFiles, reported};
 use strata_proto::platform::Instant;
-use strata_proto::v1;
 use strata_proto::v1::answer::Outcome;
 use strata_proto::v1::order::What;
+use strata_proto::v1::{self, FailureKind};
 use strata_store::{CheckpointFile, LayerRecord};
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
@@ -150,6 +150,14 @@ impl RemotePool {
                 Some(Some(WorkerEvent::Lost { worker, why })) => {
                     return Err(self.lost(worker, why));
                 }
+                Some(Some(WorkerEvent::Copied { worker })) => {
+                    let (name, kind) = (self.name(worker), FailureKind::Corrupt);
+                    let message =
+                        "another process has its identity, from a copy of its data directory: \
+                                   end one of them"
+                            .to_owned();
+                    return Err(ClusterError::Failed { worker, name, kind, message });
+                }
                 None => match (self.interruption)(kind.begins(), &self.workers) {
                     Some(error) => return Err(error),
                     None => continue,
@@ -164,7 +172,7 @@ impl RemotePool {
                 self.cluster.membership.set_peak(number, saved.peak_rss_bytes);
             }
             // It may have been renamed since the session began.
-            let done = done(number, &self.cluster.membership.name(number), kind, *answer)?;
+            let done = done(number, &self.name(number), kind, *answer)?;
             if let Done::Layer(report) = &done {
                 let states = report.layer.states;
                 self.times.push(PartTime { worker: number, states, took: self.sent.elapsed() });
@@ -175,12 +183,16 @@ impl RemotePool {
         Ok(results.into_iter().flatten().collect())
     }
 
+    fn name(&self, number: WorkerNumber) -> String {
+        self.cluster.membership.name(number)
+    }
+
     fn index(&self, number: WorkerNumber) -> Option<usize> {
         self.workers.binary_search(&number).ok()
     }
 
     fn lost(&self, number: WorkerNumber, why: &str) -> ClusterError {
-        let name = self.cluster.membership.name(number);
+        let name = self.name(number);
         ClusterError::Lost { worker: number, name, why: why.to_owned() }
     }
 }

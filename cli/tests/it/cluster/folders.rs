@@ -69,9 +69,11 @@ fn a_copy_of_a_worker_fails_the_job_until_it_is_stopped() {
     let mark = cluster.mark(COORDINATOR);
     cluster.join("copy", "");
     cluster.await_log(COORDINATOR, mark, "a newer connection has replaced it");
-    // The copy has no file of the checkpoint.
+    // Either the copy is asked for a file of the checkpoint, which it does not have, or both have replaced
+    // each other so often that they are recognised.
     let ran = follower.expect(12);
-    assert!(ran.stderr.contains("worker copy: "), "{}", ran.stderr);
+    let named = ["worker copy: ", "another process has its identity"];
+    assert!(named.iter().any(|text| ran.stderr.contains(text)), "{}", ran.stderr);
     cluster.kill("copy");
     cluster.follow(&format!("resume {job}")).expect_answer();
     cluster.assert_no_panic();

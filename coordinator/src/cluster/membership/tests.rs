@@ -121,6 +121,40 @@ fn a_restarted_worker_is_lost_to_the_session() {
 }
 
 #[test]
+fn processes_that_replace_each_other_have_one_identity() {
+    let membership = Membership::new(LEASE);
+    Worker::connect(&membership, 3, "a");
+    let mut events = session(&membership, 5, &[3]);
+    let mut next = |instance| {
+        Worker::connect(&membership, 3, instance);
+        events.try_recv().unwrap()
+    };
+    // The first return may be a late connection of a process that has ended.
+    for instance in ["b", "a"] {
+        assert!(matches!(next(instance), WorkerEvent::Lost { worker: 3, .. }), "{instance}");
+    }
+    for instance in ["b", "a"] {
+        assert!(matches!(next(instance), WorkerEvent::Copied { worker: 3 }), "{instance}");
+    }
+    // A new process may take over from either.
+    assert!(matches!(next("c"), WorkerEvent::Lost { worker: 3, .. }));
+}
+
+#[test]
+fn a_process_takes_over_from_its_copy_that_has_ended() {
+    let membership = Membership::new(LEASE);
+    let mut events = session(&membership, 5, &[]);
+    for _ in 0..3 {
+        Worker::connect(&membership, 3, "a");
+        let copy = Worker::connect(&membership, 3, "copy");
+        membership.disconnect(3, copy.connection);
+        events = session(&membership, 5, &[3]);
+    }
+    Worker::connect(&membership, 3, "a");
+    assert!(matches!(events.try_recv(), Ok(WorkerEvent::Lost { worker: 3, .. })));
+}
+
+#[test]
 fn a_lease_ends_without_messages_and_is_renewed_by_a_late_heartbeat() {
     let membership = Membership::new(LEASE);
     let worker = Worker::connect(&membership, 3, "a");
