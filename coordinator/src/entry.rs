@@ -313,7 +313,7 @@ mod tests {
         let expected = r#"{"checkpoint_interval":2500,"max_layers":3,"disk_limit":null,"keep":{"every":5},"priority":0}"#;
         assert_eq!(text, expected);
         assert_eq!(serde_json::from_str::<JobOptions>(&text).unwrap(), options);
-        let auto = AutoEngine { files: Some("--keep-layers".to_owned()), ..AutoEngine::default() };
+        let auto = AutoEngine { files: Some("keep_layers".to_owned()), ..AutoEngine::default() };
         let engine = EngineRecord { reason: "it fits".to_owned(), auto: Some(auto) };
         let options = JobOptions { engine, ..options };
         let text = serde_json::to_string(&options).unwrap();

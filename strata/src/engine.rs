@@ -128,8 +128,8 @@ fn symbolic_reason(space: &Space, needs: &EngineNeeds<'_>) -> Result<String, Str
         let (least, times) = (least.div_ceil(MIB), if needs.path { 1 } else { LEAST_PART });
         let much = if times == 1 { String::new() } else { format!("{times} times ") };
         return Err(format!(
-            "{what} would take about {about} MiB of memory, more than {much}{most}: --memory \
-             {least}MiB is the least for it"
+            "{what} would take about {about} MiB of memory, more than {much}{most}: {least} \
+             MiB are the least for it"
         ));
     }
     Ok(match needs.path || whole <= needs.memory {
@@ -218,10 +218,10 @@ mod tests {
             assert_eq!(engine, EngineKind::Explicit);
             assert!(reason.contains("would take about"), "{reason}");
             let times = if path { "" } else { "16 times " };
-            let more = format!("more than {times}{} MiB: --memory ", memory >> 20);
+            let more = format!("more than {times}{} MiB: ", memory >> 20);
             assert!(reason.contains(&more), "{reason}");
             // The memory that the reason names is the least.
-            let named = reason.split_once("--memory ").unwrap().1.split_once("MiB").unwrap().0;
+            let named = reason.split_once("MiB: ").unwrap().1.split_once(" MiB are").unwrap().0;
             let named: u64 = named.parse().unwrap();
             let with_named = |mib: u64| chosen(&panex("10"), &with(mib << 20, path)).0;
             assert_eq!(with_named(named), EngineKind::Symbolic);
@@ -258,12 +258,12 @@ mod tests {
 
     #[test]
     fn options_that_an_engine_does_not_support_exclude_it() {
-        let files = EngineNeeds { files: Some("--keep-layers"), ..NEEDS };
+        let files = EngineNeeds { files: Some("kept layers"), ..NEEDS };
         let (engine, reason) = chosen(&panex("6"), &files);
         assert_eq!(engine, EngineKind::Explicit);
-        assert_eq!(reason, "a symbolic search has no files for --keep-layers");
-        let explicit = EngineNeeds { explicit: Some("--shards"), ..NEEDS };
-        let expected = (EngineKind::Explicit, "--shards needs it".to_owned());
+        assert_eq!(reason, "a symbolic search has no files for kept layers");
+        let explicit = EngineNeeds { explicit: Some("shards"), ..NEEDS };
+        let expected = (EngineKind::Explicit, "shards needs it".to_owned());
         assert_eq!(chosen(&panex("6"), &explicit), expected);
         // Hanoi has a dense form, which has files.
         let hanoi = space("hanoi", &[("discs", "5")]);

@@ -66,14 +66,14 @@ pub enum Error {
     #[error(transparent)]
     Step(#[from] StepError),
     /// A path needs all layers, and the search has not kept them.
-    #[error("job {job} has not kept all layers: a path needs keep_layers(KeepLayers::All)")]
+    #[error("job {job} has not kept all layers: a path needs `keep_layers` all")]
     LayersNotKept {
         /// The job.
         job: String,
     },
     /// The job does not hold that layer.
     #[error(
-        "job {job} does not hold layer {depth}: it holds {}; --keep-layers all keeps every layer",
+        "job {job} does not hold layer {depth}: it holds {}; `keep_layers` all keeps every layer",
         if first < last { format!("layers {first} and {last}") } else { format!("layer {last}") }
     )]
     LayerNotHeld {

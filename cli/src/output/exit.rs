@@ -114,7 +114,7 @@ impl Failure {
         let message = message.to_string();
         let lines = message.lines().map(str::trim);
         let lines: Vec<&str> = lines.filter(|line| !line.is_empty()).collect();
-        Failure { code, message: cut(&printable(&lines.join(" "))) }
+        Failure { code, message: cut(&printable(&with_flags(&lines.join(" ")))) }
     }
 
     /// A data directory, a lock file or an identity that cannot be used.
@@ -135,6 +135,29 @@ impl Failure {
         // If standard error is closed, the exit code still reports the failure.
         let _ = writeln!(io::stderr(), "error: {self}");
     }
+}
+
+/// Settings that the messages of libraries and nodes name, as in `` `keep_layers` ``.
+const SETTINGS: [&str; 12] = [
+    "disk_limit",
+    "engine",
+    "insecure",
+    "inverses",
+    "keep_layers",
+    "memory",
+    "new",
+    "symmetry",
+    "tls_ca",
+    "tls_cert",
+    "tls_key",
+    "token_file",
+];
+
+/// A message of a library or a node with the flags of the settings that it names.
+pub(crate) fn with_flags(message: &str) -> String {
+    SETTINGS.iter().fold(message.to_owned(), |text, setting| {
+        text.replace(&format!("`{setting}`"), &format!("--{}", setting.replace('_', "-")))
+    })
 }
 
 /// The begin and the end of a message that is too long for a terminal.
@@ -269,6 +292,14 @@ mod tests {
         assert_eq!(numbers, [0, 1, 2, 3, 4, 5, 6, 10, 11, 12, 130]);
         assert_eq!(ExitCode::of(12), Some(ExitCode::Corrupt));
         assert_eq!(ExitCode::of(9), None);
+    }
+
+    #[test]
+    fn settings_that_libraries_name_are_printed_as_flags() {
+        let error = strata::Error::LayersNotKept { job: "job".to_owned() };
+        let text = Failure::new(ExitCode::Usage, error).to_string();
+        assert_eq!(text, "job job has not kept all layers: a path needs --keep-layers all");
+        assert_eq!(with_flags("`memory` of `strata tls-init`"), "--memory of `strata tls-init`");
     }
 
     #[test]

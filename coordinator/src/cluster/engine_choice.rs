@@ -67,13 +67,13 @@ pub(crate) fn check_options(engine: EngineKind, options: &JobOptions) -> Result<
         return Ok(());
     }
     let files = [
-        ("keep-layers", options.keep != strata::KeepLayers::Last),
-        ("disk-limit", options.disk_limit.is_some()),
+        ("keep_layers", options.keep != strata::KeepLayers::Last),
+        ("disk_limit", options.disk_limit.is_some()),
     ];
     match files.into_iter().find(|(_, given)| *given) {
-        Some((flag, _)) => {
-            Err(format!("a symbolic job has no files of layers: --{flag} needs --engine explicit"))
-        }
+        Some((setting, _)) => Err(format!(
+            "a symbolic job has no files of layers: `{setting}` needs `engine` explicit"
+        )),
         None => Ok(()),
     }
 }
@@ -164,10 +164,10 @@ mod tests {
         assert_eq!(check_options(EngineKind::Symbolic, &plain), Ok(()));
         let keeping = JobOptions { keep: KeepLayers::All, ..plain.clone() };
         let limited = JobOptions { disk_limit: Some(1), ..plain };
-        for (options, flag) in [(keeping, "--keep-layers"), (limited, "--disk-limit")] {
+        for (options, setting) in [(keeping, "`keep_layers`"), (limited, "`disk_limit`")] {
             for engine in [EngineKind::Symbolic, EngineKind::SymbolicLean] {
                 let why = check_options(engine, &options).unwrap_err();
-                assert!(why.contains(flag) && why.ends_with("--engine explicit"), "{why}");
+                assert!(why.contains(setting) && why.ends_with("`engine` explicit"), "{why}");
             }
             assert_eq!(check_options(EngineKind::Explicit, &options), Ok(()));
             assert_eq!(check_options(EngineKind::Dense, &options), Ok(()));

@@ -114,7 +114,7 @@ fn refusal(shared: &Shared, request: &Request) -> Option<Response> {
         return Some(refused(StatusCode::BAD_REQUEST, "the request names no host"));
     };
     if !shared.hosts.allow(host) {
-        let text = "this name is not one of the server's: see --http-names";
+        let text = "this name is not one of the server's HTTP names";
         return Some(refused(StatusCode::MISDIRECTED_REQUEST, text));
     }
     let is_call = request.uri().path().starts_with("/api/");

@@ -109,7 +109,7 @@ pub enum JournalError {
         state: JobState,
     },
     /// The job of that name waits or runs, and another one of the name is to start.
-    #[error("job {job} has the name {name:?} and has not ended: cancel it first, or omit --new")]
+    #[error("job {job} has the name {name:?} and has not ended: cancel it first, or omit `new`")]
     NameInUse {
         /// The name.
         name: String,

@@ -280,7 +280,7 @@ fn complete(
 ) -> Result<Submission, Status> {
     let space = puzzles.open_within(&spec.space, &spec.params, work).map_err(invalid)?;
     options.engine = match auto {
-        None => EngineRecord { reason: "--engine names it".to_owned(), auto: None },
+        None => EngineRecord { reason: "the submission names it".to_owned(), auto: None },
         Some(v1::EngineNeeds { explicit, files }) => {
             let auto = AutoEngine {
                 explicit: given_flag(&explicit)?,

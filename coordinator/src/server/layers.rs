@@ -50,7 +50,7 @@ impl LayerFiles {
         if files.is_empty() {
             let kept = line.map(|line| &line.kept).filter(|kept| !kept.is_empty());
             let kept = kept.ok_or_else(|| {
-                let text = format!("job {job} has not kept layer {depth}: see --keep-layers");
+                let text = format!("job {job} has not kept layer {depth}: see `keep_layers`");
                 Status::failed_precondition(text)
             })?;
             files = kept.iter().map(|kept| convert::kept_to(kept, depth)).collect();
@@ -70,7 +70,7 @@ impl LayerFiles {
         let is_kept = line.is_some_and(|line| !line.kept.is_empty());
         if !entry.state.has_ended() && !is_kept {
             let text = format!(
-                "job {} is {}, and does not keep layer {depth}: see --keep-layers",
+                "job {} is {}, and does not keep layer {depth}: see `keep_layers`",
                 entry.id, entry.state
             );
             return Err(Status::failed_precondition(text));

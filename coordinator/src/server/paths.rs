@@ -162,8 +162,8 @@ impl PathSearch {
             Code::OutOfRange => {
                 let (job, mib) = (&self.job.id, worker.memory_bytes >> 20);
                 Searched::Failed(Status::out_of_range(format!(
-                    "{text}. For a path, the layers of {job} must all fit the --memory of a worker, \
-                     {mib} MiB here. A search with --engine explicit --keep-layers all has them on \
+                    "{text}. For a path, the layers of {job} must all fit the `memory` of a worker, \
+                     {mib} MiB here. A search with `engine` explicit and `keep_layers` all has them on \
                      disk"
                 )))
             }

@@ -14,15 +14,15 @@ use tonic::{Code, Status};
 #[non_exhaustive]
 pub enum NetError {
     /// Listening beyond this machine was refused, because the node has no token.
-    #[error("listening on {addr}, beyond this machine, needs a token: give --token-file")]
+    #[error("listening on {addr}, beyond this machine, needs a token: give `token_file`")]
     NoToken {
         /// The refused address.
         addr: SocketAddr,
     },
     /// Listening beyond this machine was refused, because the node has no certificate.
     #[error(
-        "listening on {addr}, beyond this machine, needs TLS: give --tls-cert and --tls-key \
-         (`strata tls-init` creates them), or --insecure to do without encryption"
+        "listening on {addr}, beyond this machine, needs TLS: give `tls_cert` and `tls_key` \
+         (`strata tls-init` creates them), or `insecure` to do without encryption"
     )]
     PlaintextListener {
         /// The refused address.
@@ -31,7 +31,7 @@ pub enum NetError {
     /// The token was not sent, because the connection would not be encrypted.
     #[error(
         "the token would be sent unencrypted to {url}, beyond this machine: use https:// and \
-         --tls-ca (`strata tls-init` creates the files), or --insecure to do without encryption"
+         `tls_ca` (`strata tls-init` creates the files), or `insecure` to do without encryption"
     )]
     PlaintextToken {
         /// The URL.
@@ -194,7 +194,7 @@ pub fn with_hint(url: &str, mut why: String) -> String {
         " (the node may use TLS: then its URL begins with https://)"
     } else if url.starts_with("https://") && has(&CUT) {
         // The alert of a node that refuses a certificate may be lost with the connection.
-        " (it may require a certificate, or refuse that in --tls-cert)"
+        " (it may require a certificate, or refuse that in `tls_cert`)"
     } else {
         ""
     };
@@ -237,17 +237,17 @@ fn chain(first: &str, mut source: Option<&(dyn Error + 'static)>) -> String {
 /// What a failure of the TLS handshake means, and what to do. Its own text names neither the
 /// certificate nor a flag.
 fn advice(text: &str) -> Option<&'static str> {
-    const REFUSED: &str = "the node refuses the certificate in --tls-cert: use one that the \
+    const REFUSED: &str = "the node refuses the certificate in `tls_cert`: use one that the \
                            cluster's authority has signed";
-    const UNKNOWN: &str = "the authority in --tls-ca has not signed the node's certificate";
+    const UNKNOWN: &str = "the authority in `tls_ca` has not signed the node's certificate";
     const ADVICE: [(&str, &str); 9] = [
         (
             "fatal alert: CertificateRequired",
-            "the node requires a certificate: use --tls-cert and --tls-key",
+            "the node requires a certificate: use `tls_cert` and `tls_key`",
         ),
         ("fatal alert: BadCertificate", REFUSED),
         ("fatal alert: UnsupportedCertificate", REFUSED),
-        ("fatal alert: CertificateExpired", "the certificate in --tls-cert has expired"),
+        ("fatal alert: CertificateExpired", "the certificate in `tls_cert` has expired"),
         ("fatal alert: CertificateUnknown", REFUSED),
         ("fatal alert: UnknownCA", REFUSED),
         ("fatal alert: DecryptError", REFUSED),
@@ -275,16 +275,16 @@ mod tests {
     fn a_refused_certificate_is_named_with_its_flag() {
         let reason = |text: &str| chain(text, None);
         let required = "received fatal alert: CertificateRequired";
-        let expected = "(the node requires a certificate: use --tls-cert and --tls-key)";
+        let expected = "(the node requires a certificate: use `tls_cert` and `tls_key`)";
         assert_eq!(reason(required), format!("{required} {expected}"));
         let unknown = reason("invalid peer certificate: UnknownIssuer");
         assert!(
-            unknown.ends_with("(the authority in --tls-ca has not signed the node's certificate)")
+            unknown.ends_with("(the authority in `tls_ca` has not signed the node's certificate)")
         );
-        assert!(reason("received fatal alert: DecryptError").contains("--tls-cert"));
+        assert!(reason("received fatal alert: DecryptError").contains("`tls_cert`"));
         assert_eq!(reason("broken pipe"), "broken pipe");
         let cut = |url| NetError::unreachable(url, "broken pipe").to_string();
-        assert!(cut("https://a").contains("--tls-cert"), "{}", cut("https://a"));
+        assert!(cut("https://a").contains("`tls_cert`"), "{}", cut("https://a"));
         assert!(!cut("http://a").contains("certificate"));
         let alert = NetError::unreachable("http://a", "connection error: frame with invalid size");
         let hint = "(the node may use TLS: then its URL begins with https://)";

@@ -93,10 +93,10 @@ impl Security {
         let identity = match (&tls.cert, &tls.key) {
             (Some(cert), Some(key)) => Some(read_identity(cert, key)?),
             (Some(_), None) => {
-                return Err(NetError::TlsFlags { given: "--tls-cert", missing: "--tls-key" });
+                return Err(NetError::TlsFlags { given: "`tls_cert`", missing: "`tls_key`" });
             }
             (None, Some(_)) => {
-                return Err(NetError::TlsFlags { given: "--tls-key", missing: "--tls-cert" });
+                return Err(NetError::TlsFlags { given: "`tls_key`", missing: "`tls_cert`" });
             }
             (None, None) => None,
         };
@@ -179,7 +179,7 @@ impl Security {
         if self.token.is_none() {
             tracing::warn!(%addr, "no token: every user of this machine can give orders here");
         } else if !is_local(addr.ip()) && self.identity.is_none() {
-            tracing::warn!(%addr, "--insecure: traffic is not encrypted, and neither is the token");
+            tracing::warn!(%addr, "insecure: traffic is not encrypted, and neither is the token");
         } else if !is_local(addr.ip()) && !tls {
             tracing::info!(%addr, "HTTP traffic is not encrypted, and neither is the token in it");
         }
@@ -222,8 +222,8 @@ impl Security {
             .initial_connection_window_size(limits::CONNECTION_WINDOW);
         let Some(own) = &self.identity else {
             if self.ca.is_some() {
-                let missing = "--tls-cert and --tls-key to listen";
-                return Err(NetError::TlsFlags { given: "--tls-ca", missing });
+                let missing = "`tls_cert` and `tls_key` to listen";
+                return Err(NetError::TlsFlags { given: "`tls_ca`", missing });
             }
             return Ok(server);
         };
@@ -332,7 +332,7 @@ impl Security {
             return Ok(endpoint);
         }
         let Some(ca) = &self.ca else {
-            let why = "https needs the certificate of the cluster's authority: give --tls-ca";
+            let why = "https needs the certificate of the cluster's authority: give `tls_ca`";
             return Err(NetError::url(url, why));
         };
         let mut tls = ClientTlsConfig::new().ca_certificate(ca.clone()).timeout(limits::CONNECT);

@@ -144,7 +144,7 @@ impl<K: RankKey> Graph<K> {
                 why: format!(
                     "some moves have no inverse, so the explicit engine takes one goal, not {goals}{}",
                     if self.inverses == Inverses::Optional {
-                        " (--inverses adds them)"
+                        " (`inverses` adds them)"
                     } else {
                         ""
                     }
@@ -176,7 +176,7 @@ impl<K: RankKey> Graph<K> {
         let all = self.moves.len();
         let has = if directed == 1 { "has" } else { "have" };
         (directed > 0)
-            .then(|| format!("{directed} of {all} moves {has} no inverse; --inverses adds them"))
+            .then(|| format!("{directed} of {all} moves {has} no inverse; `inverses` adds them"))
     }
 
     fn made(&self) -> &Result<Arc<Numbering>, String> {

@@ -53,7 +53,7 @@ impl Puzzle for Tiles {
             "where to end: a board, or sorted: the tiles in order, the blank last",
         ),
         Parameter::symmetry(
-            "on, with --exhaust off",
+            "on, or off if the search is exhaustive",
             "on: identify boards that a transposition exchanges, where one fixes the ends; off: \
              search every board",
         ),

@@ -202,7 +202,7 @@ fn a_path_needs_kept_layers_and_says_so() {
     let report = Search::new(Cube::new(6)).run().unwrap();
     let state = any(&report, 6);
     let error = report.path_to(&state).unwrap_err();
-    assert!(error.to_string().contains("keep_layers(KeepLayers::All)"), "{error}");
+    assert!(error.to_string().contains("`keep_layers` all"), "{error}");
     assert!(matches!(report.path().unwrap_err(), Error::NoPath(_)));
     let error = report.layer(2).err().unwrap();
     assert!(matches!(error, Error::LayerNotHeld { depth: 2, .. }), "{error}");

@@ -11,7 +11,7 @@ use strata_space::{Parameters, SpaceError, file_value};
 use super::args::{InfoArgs, PuzzleCommand};
 use crate::files;
 use crate::output::console::Console;
-use crate::output::exit::{ExitCode, Failure};
+use crate::output::exit::{ExitCode, Failure, with_flags};
 use crate::output::json::write_line;
 use crate::output::stdout;
 use crate::output::units;
@@ -173,12 +173,12 @@ impl Report {
             states: states.map(ToString::to_string),
             symmetries: symmetries.map(|found| found.all),
             mirrors: symmetries.map(|found| found.mirrors),
-            symmetry_refusal: survey.symmetries.as_ref().err().cloned(),
+            symmetry_refusal: survey.symmetries.as_ref().err().map(|why| with_flags(why)),
             least_states: least,
             key_bits: survey.key_bits.map_or_else(|bits| bits, u64::from),
             coordinates: survey.has_coordinates,
             dense: survey.dense.as_ref().ok().map(|size| DenseLine::of(size, survey.moves.len())),
-            dense_refusal: survey.dense.as_ref().err().cloned(),
+            dense_refusal: survey.dense.as_ref().err().map(|why| with_flags(why)),
             explicit_seconds: explicit_seconds(&survey),
             clashes: survey.clashes,
             moves: survey.moves,
@@ -367,10 +367,10 @@ fn engine(
         is_exhaustive: true,
         in_cluster: false,
     };
-    let advice = space.advice();
+    let advice = space.advice().as_deref().map(with_flags);
     match space.check_explicit() {
         Err(error) if survey.dense.is_err() && space.nested().is_err() => {
-            (None, error.to_string(), advice)
+            (None, with_flags(&error.to_string()), advice)
         }
         _ => {
             let EngineChoice { engine, reason } =

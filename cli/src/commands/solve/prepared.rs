@@ -5,7 +5,7 @@ use strata::{EngineChoice, REVERSIBLE_SAMPLES, Request, RunOptions, default_shar
 
 use super::args::SolveArgs;
 use super::engine;
-use crate::output::exit::Failure;
+use crate::output::exit::{Failure, with_flags};
 use crate::spaces::puzzle;
 use crate::spaces::request::{self, Naming};
 
@@ -38,7 +38,7 @@ impl Prepared {
         }
         let request = Request::new(&space, engine, shards, options)?;
         let naming = Naming::of(&space, args.search.own.form);
-        let advice = space.advice();
+        let advice = space.advice().as_deref().map(with_flags);
         Ok((Prepared { request, reason, advice, naming }, space))
     }
 

@@ -41,7 +41,7 @@ fn submit_chooses_the_engine_as_solve_does() {
         ("panex 4 --engine auto --disk-limit 1GiB", "explicit", "has no files for --disk-limit"),
         ("panex 4 --engine auto --shards 8", "explicit", "--shards needs it"),
         ("hanoi 3 --pegs 6 --engine auto", "dense", "states take"),
-        ("panex 4 --engine explicit", "explicit", "--engine names it"),
+        ("panex 4 --engine explicit", "explicit", "the submission names it"),
     ] {
         let ran = submit(&cluster, line);
         let job = ran.event("job");
@@ -65,7 +65,7 @@ fn a_dry_run_queues_nothing() {
     assert!(forecast["engine_reason"].as_str().unwrap().starts_with("the space is nested"));
     let mut client = cluster.client("submit panex 10 --engine explicit --dry-run");
     let text = expect(0, &mut client).stdout;
-    assert!(text.starts_with("panex-10: explicit engine (--engine names it)\n"), "{text}");
+    assert!(text.starts_with("panex-10: explicit engine (the submission names it)\n"), "{text}");
     assert_eq!(expect(0, &mut cluster.client("list --json")).stdout, "");
     // The same search, queued, is announced.
     let mut client = cluster.client("submit panex 10 --engine explicit --detach");

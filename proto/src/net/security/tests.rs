@@ -17,8 +17,8 @@ fn listening_beyond_loopback_needs_a_token() {
         let addr = other.parse().unwrap();
         let error = Security::default().check_listen(addr).unwrap_err();
         assert!(matches!(error, NetError::NoToken { addr: named } if named == addr));
-        assert!(error.to_string().contains(other) && error.to_string().contains("--token"));
-        // With --insecure, too.
+        assert!(error.to_string().contains(other) && error.to_string().contains("`token_file`"));
+        // Without encryption, too.
         assert!(Security::default().insecure(true).check_listen(addr).is_err());
     }
 }
@@ -30,7 +30,7 @@ fn listening_beyond_loopback_needs_a_certificate() {
         let error = with_token().check_listen(addr).unwrap_err();
         assert!(matches!(error, NetError::PlaintextListener { addr: named } if named == addr));
         let text = error.to_string();
-        for word in [other, "--tls-cert", "--tls-key", "`strata tls-init`", "--insecure"] {
+        for word in [other, "`tls_cert`", "`tls_key`", "`strata tls-init`", "`insecure`"] {
             assert!(text.contains(word), "{text}");
         }
         assert!(with_token().insecure(true).check_listen(addr).is_ok());
@@ -50,7 +50,7 @@ async fn the_token_is_not_sent_unencrypted_beyond_loopback() {
     for url in others {
         let error = with_token().connect(url).await.unwrap_err();
         assert!(matches!(&error, NetError::PlaintextToken { url: named } if named == url));
-        assert!(error.to_string().contains("--insecure"), "{error}");
+        assert!(error.to_string().contains("`insecure`"), "{error}");
         assert!(with_token().connect_lazy(url).is_err() && with_token().check_url(url).is_err());
         assert!(with_token().insecure(true).connect_lazy(url).is_ok());
         // Without a token nothing is disclosed.
@@ -80,7 +80,7 @@ async fn unusable_urls_are_refused() {
         ("http://[::1]:x", ""),
         ("http://host:7070/path", "follow"),
         ("http://host:7070?query", "follow"),
-        ("https://host:7070", "--tls-ca"),
+        ("https://host:7070", "`tls_ca`"),
     ];
     for (url, why) in cases {
         let error = security.connect_lazy(url).unwrap_err();

@@ -190,7 +190,7 @@ impl Numbering {
     /// If pieces look alike.
     fn folded(&self, definition: &Definition) -> Result<Option<&Arc<FoldedMembers>>, String> {
         let Form::Members(members) = &self.form else {
-            return Err("with --symmetry on it takes puzzles whose pieces all differ".into());
+            return Err("with `symmetry` on it takes puzzles whose pieces all differ".into());
         };
         let make = || {
             if !members.may_fold() {
