@@ -231,6 +231,8 @@ fn a_full_disk_of_the_coordinator_pauses_the_job() {
     has("strata_jobs{state=\"waiting\"} 1");
     let why = "is full: cannot write the journal";
     fails(4, &mut cluster.client("submit panex 3 --detach"), why);
+    // The refused submission may have left room for something smaller.
+    fill(&folder.join("more"));
     // A refused cancellation has no effect later: the job ends with its result.
     fails(4, &mut cluster.client(&format!("cancel {job}")), why);
     std::thread::sleep(Duration::from_secs(4));
@@ -239,6 +241,7 @@ fn a_full_disk_of_the_coordinator_pauses_the_job() {
     assert!((1..6).contains(&lines), "{lines} lines: {log}");
 
     std::fs::remove_file(&ballast).unwrap();
+    std::fs::remove_file(folder.join("more")).unwrap();
     let ran = follower.expect_answer();
     assert!(ran.stderr.contains("is paused: cannot write the journal"), "{}", ran.stderr);
     cluster.await_log(COORDINATOR, mark, "can be written again");
