@@ -107,6 +107,12 @@ impl Parameter {
     .flag_help("Search the whole reachable space and print its radius")
     .general();
 
+    /// Whether this parameter, which is a switch, is on in these values.
+    #[must_use]
+    pub fn is_on(&self, parameters: &Parameters) -> bool {
+        parameters.get(self.name).is_some_and(|value| value == "true")
+    }
+
     /// A parameter that is given by position and has no default.
     pub const fn positional(name: &'static str, help: &'static str) -> Parameter {
         Parameter { name, positional: true, default: None, help, flag: Flag::PLAIN }

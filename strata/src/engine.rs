@@ -1,11 +1,12 @@
 //! Choice of the engine by space, options and resources.
 
-use strata_space::SpaceError;
 use strata_space::dense::{DenseFolding, DenseSize};
+use strata_space::{SpaceError, Work, check_ends, check_reversible};
 use strata_store::EngineKind;
 
 use crate::catalogue::Space;
 use crate::dense_memory::DenseMemory;
+use crate::error::Error;
 use crate::forecast::{Forecast, Resources};
 use crate::keep_layers::KeepLayers;
 use crate::size::given_size;
@@ -33,8 +34,6 @@ pub struct EngineNeeds<'a> {
     pub threads: usize,
     /// The most bytes on disk.
     pub disk_limit: Option<u64>,
-    /// Whether the whole space is listed.
-    pub is_exhaustive: bool,
     /// Whether a cluster searches. It has no dense searches whose moves have no inverses.
     pub in_cluster: bool,
 }
@@ -75,7 +74,7 @@ pub fn choose_engine_by(
         },
     };
     let dense = match dense_size() {
-        Ok(size) => dense_reason(&size, needs),
+        Ok(size) => dense_reason(&size, space.is_exhaustive(), needs),
         Err(SpaceError::NoForm { .. }) => Err("no other engine searches this space".to_owned()),
         // Known without a search, which the dense engine says where others search everything.
         Err(error @ SpaceError::Unsolvable { .. }) => Ok(error.to_string()),
@@ -114,6 +113,35 @@ pub fn engines_of(space: &Space) -> Vec<EngineKind> {
     takes.into_iter().filter(|(_, takes)| *takes).map(|(engine, _)| engine).collect()
 }
 
+/// Checks that an engine can search a space that is divided into `shards`. Of `samples` states it is
+/// checked that their moves can be undone, if the space says so and the engine relies on it.
+///
+/// # Errors
+/// [`Error::Space`] if the engine cannot search the space or the work is stopped; [`Error::Option`] for
+/// more shards than a dense space has blocks.
+pub fn check_engine(
+    space: &Space,
+    engine: EngineKind,
+    shards: u32,
+    samples: usize,
+    work: &Work,
+) -> Result<(), Error> {
+    if engine.is_symbolic() {
+        space.nested()?;
+    } else if engine.is_dense() {
+        let blocks = space.dense_size()?.shape.blocks;
+        if shards > blocks {
+            let why = format!("{shards} shards are more than {blocks} blocks");
+            return Err(Error::Option { option: "shards", why });
+        }
+    } else {
+        space.check_explicit()?;
+        check_reversible(space.state_space(), samples, work)?;
+        check_ends(space.state_space())?;
+    }
+    Ok(())
+}
+
 /// Why the symbolic engine takes a nested space, or does not.
 fn symbolic_reason(space: &Space, needs: &EngineNeeds<'_>) -> Result<String, String> {
     // The search for a path computes no digests.
@@ -141,7 +169,11 @@ fn symbolic_reason(space: &Space, needs: &EngineNeeds<'_>) -> Result<String, Str
 }
 
 /// Why the dense engine takes a space, or does not.
-fn dense_reason(size: &DenseSize, needs: &EngineNeeds<'_>) -> Result<String, String> {
+fn dense_reason(
+    size: &DenseSize,
+    is_exhaustive: bool,
+    needs: &EngineNeeds<'_>,
+) -> Result<String, String> {
     let DenseMemory { whole, least } = DenseMemory::of(size, needs.threads);
     let (states, most) = (size.states, given_size(needs.memory));
     if size.folding == DenseFolding::Unused {
@@ -158,7 +190,7 @@ fn dense_reason(size: &DenseSize, needs: &EngineNeeds<'_>) -> Result<String, Str
     // Two layers, a bit for each state in each.
     let disk = size.states / 4;
     let (whole, least) = (whole.div_ceil(MIB), least.div_ceil(MIB));
-    if !needs.is_exhaustive {
+    if !is_exhaustive {
         Err(format!("a dense search would take {whole} MiB of memory, more than {most}"))
     } else if least > needs.memory / MIB {
         Err(format!("a dense search would take at least {least} MiB of memory, more than {most}"))
@@ -192,7 +224,6 @@ mod tests {
         memory: 1 << 30,
         threads: 2,
         disk_limit: None,
-        is_exhaustive: false,
         in_cluster: true,
     };
 

@@ -26,7 +26,9 @@ pub mod size;
 mod tracker;
 
 pub use dense_memory::DenseMemory;
-pub use engine::{EngineChoice, EngineNeeds, choose_engine, choose_engine_by, engines_of};
+pub use engine::{
+    EngineChoice, EngineNeeds, check_engine, choose_engine, choose_engine_by, engines_of,
+};
 pub use error::{Error, Result};
 pub use job::cancel::CancelToken;
 pub use job::checker::FileChecker;

@@ -144,10 +144,7 @@ impl<'a> JobEvents<'a> {
             return self.failed();
         };
         let summary = record::summary(&self.job, result, Some(&self.naming), self.farthest());
-        let code = match summary.outcome {
-            events::Outcome::NoGoal => ExitCode::NoGoal,
-            events::Outcome::Goal | events::Outcome::Exhausted => ExitCode::Done,
-        };
+        let code = ExitCode::of_outcome(summary.outcome);
         Ending { event: Event::Result(summary), code, failure: None }
     }
 

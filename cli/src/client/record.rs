@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 use strata::KeepLayers;
 use strata::forecast::Forecast;
 use strata_proto::v1;
-use strata_space::SearchSize;
+use strata_space::{Parameter, SearchSize};
 use strata_store::{EngineKind, Weight};
 
 use crate::output::events::{Farthest, Outcome, Summary, radius};
@@ -103,16 +103,12 @@ pub(crate) fn summary(
     farthest: Option<Farthest>,
 ) -> Summary {
     let of_job = spec(job);
-    let exhaustive = of_job.parameters.get("exhaust").is_some_and(|value| value == "true");
+    let exhaustive = Parameter::EXHAUST.is_on(&of_job.parameters);
     let has_goal = || match naming {
         Some(naming) => naming.has_goal,
         None => request::has_goal(of_job.space, &of_job.parameters),
     };
-    let outcome = match result.moves {
-        Some(_) => Outcome::Goal,
-        None if exhaustive || !has_goal() => Outcome::Exhausted,
-        None => Outcome::NoGoal,
-    };
+    let outcome = Outcome::of(result.moves, has_goal);
     let bytes_per_state = result.layer_bytes as f64 / result.states as f64;
     let radius = radius(result.layers, result.states, result.positions);
     let farthest = farthest.filter(|_| radius.is_none() && result.moves.is_none());

@@ -90,12 +90,7 @@ impl LocalJob {
         let manifest = self.manifest.as_ref().ok()?;
         let result = manifest.result.as_ref()?;
         let (space, params) = (&manifest.spec.space, &manifest.spec.params);
-        let is_exhaustive = || params.get("exhaust").is_some_and(|value| value == "true");
-        Some(match result.moves {
-            Some(_) => Outcome::Goal,
-            None if is_exhaustive() || !request::has_goal(space, params) => Outcome::Exhausted,
-            None => Outcome::NoGoal,
-        })
+        Some(Outcome::of(result.moves, || request::has_goal(space, params)))
     }
 
     /// The result of a job that is done, or why it cannot be read.

@@ -104,6 +104,17 @@ pub(crate) enum Outcome {
     NoGoal,
 }
 
+impl Outcome {
+    /// The outcome of a search with this result. `has_goal` tells whether a goal was sought.
+    pub(crate) fn of(moves: Option<u64>, has_goal: impl FnOnce() -> bool) -> Outcome {
+        match moves {
+            Some(_) => Outcome::Goal,
+            None if has_goal() => Outcome::NoGoal,
+            None => Outcome::Exhausted,
+        }
+    }
+}
+
 /// The result of a search.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Summary {

@@ -9,6 +9,8 @@ use strata_proto::net::{NetError, printable};
 use strata_space::{SpaceError, shortened};
 use strata_store::{Holder, StoreError, is_unusable_path};
 
+use crate::output::events::Outcome;
+
 /// Exit codes. Scripts rely on these numbers: they never change meaning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
@@ -57,6 +59,14 @@ impl ExitCode {
     /// The code with that number.
     pub(crate) fn of(number: u32) -> Option<ExitCode> {
         ExitCode::ALL.into_iter().find(|&code| code as u32 == number)
+    }
+
+    /// The code of a finished search.
+    pub(crate) fn of_outcome(outcome: Outcome) -> ExitCode {
+        match outcome {
+            Outcome::NoGoal => ExitCode::NoGoal,
+            Outcome::Goal | Outcome::Exhausted => ExitCode::Done,
+        }
     }
 
     fn meaning(self) -> &'static str {

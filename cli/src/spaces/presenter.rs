@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use strata_coordinator::dashboard::model::{Job, Solution};
 use strata_coordinator::dashboard::{Presenter, SourceError, Texts};
 
+use strata_space::Parameter;
 use strata_store::EngineKind;
 
 use crate::args::line::quoted;
@@ -26,13 +27,9 @@ pub(crate) struct PuzzlePresenter {
 impl Presenter for PuzzlePresenter {
     fn texts(&self, job: &Job) -> Texts {
         let title = job.result.as_ref().map_or_else(String::new, |result| {
-            let is_exhaustive = job.params.get("exhaust").is_some_and(|value| value == "true");
+            let is_exhaustive = Parameter::EXHAUST.is_on(&job.params);
             let naming = Naming::new(&job.id, &job.space, &job.params);
-            let outcome = match result.moves {
-                Some(_) => Outcome::Goal,
-                None if is_exhaustive || !naming.has_goal => Outcome::Exhausted,
-                None => Outcome::NoGoal,
-            };
+            let outcome = Outcome::of(result.moves, || naming.has_goal);
             let radius = events::radius(result.depth, result.states, result.positions);
             naming.title(outcome, result.moves, radius, is_exhaustive)
         });

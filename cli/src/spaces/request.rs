@@ -5,7 +5,7 @@ use std::io;
 use std::path::Path;
 
 use strata::catalogue::{Entry, Parameters, Space};
-use strata_space::{MAX_FILE_BYTES, SpaceError, Values, file_value};
+use strata_space::{MAX_FILE_BYTES, Parameter, SpaceError, Values, file_value};
 
 use crate::args::given::Given;
 use crate::files;
@@ -167,9 +167,11 @@ pub(crate) fn short(space: &str, parameters: &BTreeMap<String, String>) -> Strin
     words.join(" ")
 }
 
-/// Whether a search has a goal; true if the space cannot be opened here.
+/// Whether a search has a goal. Of a space that cannot be opened here, the parameters tell.
 pub(crate) fn has_goal(space: &str, parameters: &BTreeMap<String, String>) -> bool {
-    program::puzzles().open(space, parameters).map_or(true, |space| space.has_goal())
+    program::puzzles()
+        .open(space, parameters)
+        .map_or_else(|_| !Parameter::EXHAUST.is_on(parameters), |space| space.has_goal())
 }
 
 /// Names of a search and its result.
@@ -192,7 +194,7 @@ impl Naming {
             Err(_) => Naming {
                 label: job.to_owned(),
                 distance: format!("distance({job})"),
-                has_goal: true,
+                has_goal: !Parameter::EXHAUST.is_on(parameters),
                 counts: false,
             },
         }

@@ -40,7 +40,6 @@ pub(crate) fn choose(
     budget: Option<WorkerBudget>,
 ) -> EngineChoice {
     let WorkerBudget { memory, threads } = budget.unwrap_or(WorkerBudget::ASSUMED);
-    let exhaust = space.parameters().get("exhaust").is_some_and(|value| value == "true");
     let needs = EngineNeeds {
         explicit: auto.explicit.as_deref(),
         files: auto.files.as_deref(),
@@ -48,7 +47,6 @@ pub(crate) fn choose(
         memory,
         threads,
         disk_limit: options.disk_limit,
-        is_exhaustive: exhaust,
         in_cluster: true,
     };
     let EngineChoice { engine, mut reason } = choose_engine(space, &needs);

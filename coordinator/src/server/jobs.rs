@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use strata::catalogue::{Registry, Space};
-use strata::{EngineChoice, REVERSIBLE_SAMPLES, default_shards};
+use strata::catalogue::Registry;
+use strata::{EngineChoice, REVERSIBLE_SAMPLES, check_engine, default_shards};
 use strata_proto::net::{Security, convert, limits, printable};
 use strata_proto::v1;
 use strata_proto::v1::job_service_server::JobService;
-use strata_space::{Work, WorkError, check_ends, check_reversible};
+use strata_space::{Work, WorkError};
 use strata_store::JobSpec;
 use tonic::{Request, Response, Status};
 
@@ -298,16 +298,10 @@ fn complete(
         return Err(invalid(format!("{shards} shards are more than {MAX_SHARDS}")));
     }
     check_options(spec.engine, &options).map_err(invalid)?;
-    if spec.engine.is_explicit() {
-        space.check_explicit().map_err(invalid)?;
-        check_reversible(space.state_space(), REVERSIBLE_SAMPLES, work).map_err(invalid)?;
-        check_ends(space.state_space()).map_err(invalid)?;
-    }
-    if spec.engine.is_symbolic() {
-        space.nested().map_err(invalid)?;
-    }
-    if spec.engine.is_dense() {
-        check_dense(&space, shards).map_err(invalid)?;
+    check_engine(&space, spec.engine, shards, REVERSIBLE_SAMPLES, work).map_err(invalid)?;
+    if spec.engine.is_dense() && !space.dense_size().is_ok_and(|size| size.is_undirected) {
+        let what = "some moves cannot be undone, and only one process keeps all layers";
+        return Err(invalid(format!("the dense engine: {what}: use strata solve")));
     }
     if work.spend(0) == Err(WorkError::Cancelled) {
         return Err(Status::cancelled("the client has left"));
@@ -331,20 +325,6 @@ fn given_flag(flag: &str) -> Result<Option<String>, Status> {
         return Err(invalid(format!("auto: a flag has {} bytes", flag.len())));
     }
     Ok((!flag.is_empty()).then(|| printable(flag).into_owned()))
-}
-
-/// Checks that the dense engine can search a space in a cluster.
-fn check_dense(space: &Space, shards: u32) -> Result<(), String> {
-    let size = space.dense_size().map_err(|error| error.to_string())?;
-    if !size.is_undirected {
-        let what = "some moves cannot be undone, and only one process keeps all layers";
-        return Err(format!("the dense engine: {what}: use strata solve"));
-    }
-    let blocks = size.shape.blocks;
-    if shards > blocks {
-        return Err(format!("{shards} shards are more than {blocks} blocks"));
-    }
-    Ok(())
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@ use strata::StopReason;
 use strata::Totals;
 use strata_proto::net::convert;
 use strata_proto::v1;
+use strata_space::Parameter;
 
 use super::options::options_to;
 use crate::cluster::event::{LogEntry, LogField};
@@ -85,7 +86,7 @@ fn limit(state: &JobState) -> v1::Limit {
 /// The state, and the exit code of a client that waits for the job.
 fn state(entry: &JobEntry, waiting: bool) -> (v1::JobState, u32) {
     let unreached = entry.result.as_ref().is_some_and(|result| result.moves.is_none());
-    let exhaust = entry.spec.params.get("exhaust").is_some_and(|value| value == "true");
+    let exhaust = Parameter::EXHAUST.is_on(&entry.spec.params);
     match &entry.state {
         JobState::Queued => (v1::JobState::Queued, 0),
         JobState::Running if waiting => (v1::JobState::Waiting, 0),

@@ -7,8 +7,8 @@ use strata_engine::explicit::Engine;
 use strata_engine::symbolic::{AnySearch, Options, StepError};
 use strata_space::dense::{DenseSize, DenseSpace};
 use strata_space::{
-    Chain, DrawingTheme, Finish, KeySpace, Keyed, NestedPuzzle, Parameters, Puzzle, SearchSize,
-    SpaceError, StateSpace, Tabled, check_nested, check_tabled, check_tables,
+    Chain, DrawingTheme, Finish, KeySpace, Keyed, NestedPuzzle, Parameter, Parameters, Puzzle,
+    SearchSize, SpaceError, StateSpace, Tabled, check_nested, check_tabled, check_tables,
 };
 
 /// A puzzle that has been opened, ready for any engine that takes it.
@@ -121,8 +121,13 @@ impl Space {
     /// Whether the search has a goal: one that was given, even if no state matches it. Without, and if
     /// the whole space is asked for, the search ends when all reachable states are found.
     pub fn has_goal(&self) -> bool {
-        let exhaust = self.parameters().get("exhaust").is_some_and(|value| value == "true");
-        !exhaust && (self.ends().is_some() || !matches!(self.finish(), Finish::Exhausted))
+        !self.is_exhaustive()
+            && (self.ends().is_some() || !matches!(self.finish(), Finish::Exhausted))
+    }
+
+    /// Whether the whole space is listed although there may be a goal.
+    pub fn is_exhaustive(&self) -> bool {
+        Parameter::EXHAUST.is_on(&self.parameters())
     }
 
     /// Depth at which the search is expected to end at the latest, where a bound is known.

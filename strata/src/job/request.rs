@@ -4,11 +4,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use strata_space::dense::DenseFolding;
-use strata_space::{Work, check_ends, check_reversible};
+use strata_space::{Parameter, Work};
 use strata_store::{EngineKind, JobDir, JobSpec, RunSettings};
 
 use crate::catalogue::Space;
 use crate::dense_memory::DenseMemory;
+use crate::engine::check_engine;
 use crate::error::{Error, Result};
 use crate::forecast::{Expected, Forecast, Resources};
 use crate::keep_layers::{KeepLayers, KeepLayersError};
@@ -196,34 +197,24 @@ impl Request {
             is_directed: false,
             is_folded: false,
         };
-        let RunOptions { memory, workers, threads, .. } = request.options;
-        if request.spec.engine.is_explicit() {
-            space.check_explicit()?;
+        let RunOptions { memory, workers, threads, reversible_samples, .. } = request.options;
+        let JobSpec { engine, shards, .. } = request.spec;
+        check_engine(space, engine, shards, reversible_samples, &Work::default())?;
+        if engine.is_explicit() {
             request.is_directed = !space.state_space().is_undirected();
-            let samples = request.options.reversible_samples;
-            check_reversible(space.state_space(), samples, &Work::default())?;
-            check_ends(space.state_space())?;
             let budget = Budget::new(memory, space.table_bytes(), workers, threads);
             request.budget = Some(budget.map_err(|error| refused("memory", error.to_string()))?);
-        } else if request.spec.engine.is_dense() {
+        } else if engine.is_dense() {
             request.check_dense(space)?;
         } else {
-            space.nested()?;
             check_memory("symbolic", memory, SymbolicWorker::LEAST_MEMORY, "")?;
         }
         Ok(request)
     }
 
-    /// Checks that the dense engine can search the space within the memory.
+    /// Checks that the dense engine has the memory that it takes.
     fn check_dense(&mut self, space: &Space) -> Result<()> {
         let size = space.dense_size()?;
-        let (shards, blocks) = (self.spec.shards, size.shape.blocks);
-        if shards > blocks {
-            return Err(refused(
-                "shards",
-                format!("{shards} shards are more than {blocks} blocks"),
-            ));
-        }
         let DenseMemory { whole, least } = DenseMemory::of(&size, self.options.threads);
         let least = least.saturating_mul(self.options.workers as u64);
         check_memory("dense", self.options.memory, least, " here")?;
@@ -303,7 +294,7 @@ impl Request {
 
     /// Whether the whole space is listed instead of stopping at a goal.
     pub fn is_exhaustive(&self) -> bool {
-        self.spec.params.get("exhaust").is_some_and(|value| value == "true")
+        Parameter::EXHAUST.is_on(&self.spec.params)
     }
 }
 

@@ -447,7 +447,6 @@ fn refuse(option: Option<&'static str>, engine: &str) -> Result<()> {
 }
 
 fn automatic(space: &Space, given: Given, options: &RunOptions) -> EngineKind {
-    let exhaust = space.parameters().get("exhaust").is_some_and(|value| value == "true");
     let needs = EngineNeeds {
         explicit: given.explicit,
         files: given.files,
@@ -455,7 +454,6 @@ fn automatic(space: &Space, given: Given, options: &RunOptions) -> EngineKind {
         memory: options.memory,
         threads: options.threads,
         disk_limit: options.disk_limit,
-        is_exhaustive: exhaust,
         in_cluster: false,
     };
     choose_engine(space, &needs).engine

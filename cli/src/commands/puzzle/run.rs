@@ -364,7 +364,6 @@ fn engine(
         memory: DEFAULT_MEMORY,
         threads: 1,
         disk_limit: None,
-        is_exhaustive: true,
         in_cluster: false,
     };
     let advice = space.advice().as_deref().map(with_flags);

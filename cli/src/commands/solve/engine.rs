@@ -42,7 +42,6 @@ fn automatic(args: &SolveArgs, space: &Space) -> EngineChoice {
             return EngineChoice { engine: spec.engine, reason: "the job has it".to_owned() };
         }
     }
-    let exhaust = space.parameters().get("exhaust").is_some_and(|value| value == "true");
     choose_engine(
         space,
         &EngineNeeds {
@@ -52,7 +51,6 @@ fn automatic(args: &SolveArgs, space: &Space) -> EngineChoice {
             memory: args.memory,
             threads: args.threads(),
             disk_limit: args.search.disk_limit,
-            is_exhaustive: exhaust,
             in_cluster: false,
         },
     )

@@ -68,13 +68,8 @@ fn started(
 pub(super) fn result(prepared: &Prepared, progress: &Progress, finished: &Finished) -> ExitCode {
     let Finished { result: found, totals, seconds } = finished;
     let exhaust = prepared.request.is_exhaustive();
-    let (outcome, code) = match found.moves {
-        Some(_) => (events::Outcome::Goal, ExitCode::Done),
-        None if exhaust || !prepared.naming.has_goal => {
-            (events::Outcome::Exhausted, ExitCode::Done)
-        }
-        None => (events::Outcome::NoGoal, ExitCode::NoGoal),
-    };
+    let outcome = events::Outcome::of(found.moves, || prepared.naming.has_goal);
+    let code = ExitCode::of_outcome(outcome);
     let radius = events::radius(found.layers, found.states, found.positions);
     let farthest = events::Farthest { depth: totals.radius, positions: totals.positions_at_radius };
     let farthest = Some(farthest).filter(|_| radius.is_none() && found.moves.is_none());
