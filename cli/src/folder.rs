@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use strata::catalogue::Space;
+use strata_run::catalogue::Space;
 use strata_store::{JobDir, Manifest, RealFs, StoreError};
 
 use crate::spaces::puzzle;

@@ -22,8 +22,8 @@ mod target;
 use std::ffi::OsString;
 use std::path::Path;
 
-pub use strata::catalogue::Entry;
-use strata::catalogue::{KeySpace, Puzzle, Registry};
+pub use strata_run::catalogue::Entry;
+use strata_run::catalogue::{KeySpace, Puzzle, Registry};
 
 use crate::cli::{Cli, Command};
 use crate::cmdline::Refusal;

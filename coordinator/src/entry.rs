@@ -4,7 +4,7 @@ use std::fmt;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
-use strata::{KeepLayers, StopReason, Totals};
+use strata_run::{KeepLayers, StopReason, Totals};
 use strata_store::{CheckpointFile, JobResult, JobSpec};
 
 /// Limits and settings of a job. They may change from one run to the next.
@@ -232,7 +232,7 @@ pub struct WorkerEntry {
 mod limit {
     use serde::de::{Deserialize, Deserializer, Error as _};
     use serde::ser::{Error as _, Serializer};
-    use strata::StopReason;
+    use strata_run::StopReason;
 
     const NAMES: [&str; 4] = ["max_layers", "disk_limit", "disk_full", "memory_full"];
     const LIMITS: [StopReason; 4] = [

@@ -2,8 +2,8 @@
 //!
 //! A [`Coordinator`] serves workers and clients over gRPC, and health, metrics and a web page over
 //! HTTP. One thread, the queue, starts jobs, and each running job has a thread. It drives the
-//! [plan](strata::Plan) of the search with the same [`Driver`](strata::Driver) that an embedded search
-//! uses; only the [workers](strata::WorkerPool) and the [checkpoints](strata::CheckpointSink) are the
+//! [plan](strata_run::Plan) of the search with the same [`Driver`](strata_run::Driver) that an embedded search
+//! uses; only the [workers](strata_run::WorkerPool) and the [checkpoints](strata_run::CheckpointSink) are the
 //! cluster's. The [`Journal`] holds everything that survives a restart.
 #![forbid(unsafe_code)]
 

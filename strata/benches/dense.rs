@@ -7,9 +7,9 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use strata::catalogue::{Parameters, Registry};
-use strata::{DenseSetup, DenseWorker, KeepLayers, Work};
 use strata_engine::dense::{Options, PartSearch, SearchError};
+use strata_run::catalogue::{Parameters, Registry};
+use strata_run::{DenseSetup, DenseWorker, KeepLayers, Work};
 use strata_space::dense::DenseSpace;
 use strata_space::file_value;
 use strata_store::{JobDir, RealFs};

@@ -9,7 +9,7 @@ mod drive;
 use std::time::Instant;
 
 use drive::SearchSetup;
-use strata::catalogue::{Parameters, Registry};
+use strata_run::catalogue::{Parameters, Registry};
 
 /// Million states per second.
 fn rate(states: u64, started: Instant) -> f64 {

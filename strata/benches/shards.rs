@@ -9,9 +9,9 @@ use std::error::Error;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use strata::catalogue::{Parameters, Registry};
-use strata::{Budget, KeepLayers, LayerReport, Setup, Worker};
 use strata_engine::explicit::{Exchange, LocalExchange, MemoryRun, RunEncoder};
+use strata_run::catalogue::{Parameters, Registry};
+use strata_run::{Budget, KeepLayers, LayerReport, Setup, Worker};
 use strata_store::{EncodeOptions, JobDir, RealFs};
 
 const JOB: &str = "shards";

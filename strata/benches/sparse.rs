@@ -4,8 +4,9 @@
 
 use std::time::Instant;
 
-use strata::space::file_value;
-use strata::{Engine, Error, Result, Search};
+use strata::{Engine, Search};
+use strata_run::{Error, Result};
+use strata_space::file_value;
 
 /// Searches a whole space and prints its rate.
 fn exhaust(name: &str, parameters: &[(&str, &str)], expected: u64) -> Result<()> {

@@ -8,9 +8,9 @@ mod drive;
 use std::time::Instant;
 
 use drive::SearchSetup;
-use strata::catalogue::{Parameters, Puzzle};
 use strata_engine::explicit::Engine;
 use strata_puzzles::tiles::Tiles;
+use strata_run::catalogue::{Parameters, Puzzle};
 use strata_space::Tabled;
 
 /// Known spaces: size, states, radius.

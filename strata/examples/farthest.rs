@@ -5,7 +5,8 @@
 use std::error::Error;
 use std::ops::ControlFlow;
 
-use strata::{KeepLayers, Search};
+use strata::KeepLayers;
+use strata::Search;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let parameters = [("size", "3x3"), ("exhaust", "true")];

@@ -7,7 +7,8 @@
 use std::error::Error;
 use std::time::Duration;
 
-use strata::{Event, KeySpace, Parameter, Parameters, Puzzle, Search, Seed, SpaceError};
+use strata::Event;
+use strata::{KeySpace, Parameter, Parameters, Puzzle, Search, Seed, SpaceError};
 
 /// Stacks of `pancakes` pancakes; a move flips the topmost two or more.
 struct Pancakes {

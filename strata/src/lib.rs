@@ -1,68 +1,76 @@
 //! Disk-based breadth-first search of implicit graphs.
 //!
-//! [`Search`] runs a puzzle in this process: with checkpoints, resume, typed events, and a
-//! [`Report`] with layers and paths. [`catalogue`] opens puzzles by name. The rest is what the
-//! command line and the cluster are built from:
+//! A state space is a type that lists the successors of a state. [`Search`] visits every state that the
+//! seeds reach, layer by layer. Layers are sorted, compressed files or decision diagrams, so a search
+//! may have far more states than memory. It writes checkpoints, and continues after a kill.
 //!
-//! [`Plan`] is a pure state machine. [`Driver`] passes its commands to a [`WorkerPool`] and returns
-//! the answers. Plan and driver are the same in one process and in a cluster. [`Worker`] and
-//! [`SymbolicWorker`] compute the layers.
+//! ```
+//! use strata::{KeySpace, Parameter, Parameters, Puzzle, Search, Seed, SpaceError};
+//!
+//! /// A counter from 0 to `size` - 1. A move adds one, or doubles.
+//! struct Counter {
+//!     size: u64,
+//! }
+//!
+//! impl KeySpace for Counter {
+//!     type Key = u64;
+//!     fn seeds(&self) -> Vec<Seed> {
+//!         vec![Seed::start(0)]
+//!     }
+//!     fn key_bits(&self) -> u32 {
+//!         self.size.ilog2() + 1
+//!     }
+//!     fn is_undirected(&self) -> bool {
+//!         false
+//!     }
+//!     fn successors(&self, key: u64, out: &mut Vec<u64>) {
+//!         out.extend([(key + 1) % self.size, key * 2 % self.size]);
+//!     }
+//!     fn text(&self, key: u64) -> String {
+//!         key.to_string()
+//!     }
+//! }
+//!
+//! /// How the space is named in commands and files.
+//! impl Puzzle for Counter {
+//!     const NAME: &'static str = "counter";
+//!     const SUMMARY: &'static str = "numbers below SIZE";
+//!     const PARAMETERS: &'static [Parameter] = &[Parameter::positional("size", "how many numbers")];
+//!
+//!     fn open(parameters: &Parameters) -> Result<Counter, SpaceError> {
+//!         let size = Counter::reader(parameters).number("size")?.unwrap_or(1000);
+//!         Ok(Counter { size })
+//!     }
+//!     fn parameters(&self) -> Parameters {
+//!         [("size".to_owned(), self.size.to_string())].into()
+//!     }
+//! }
+//!
+//! # fn main() -> Result<(), strata::Error> {
+//! let report = Search::new(Counter { size: 1000 }).threads(1).run()?;
+//! assert_eq!(report.states(), 1000);
+//! assert_eq!(report.radius(), 14);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! [`Search::named`] searches a puzzle that ships with Strata, such as Panex, Rubik's cube or towers of
+//! Hanoi. A [`Report`] has the layers, their states, and shortest paths. The traits of spaces are in
+//! [`space`].
 #![forbid(unsafe_code)]
 
-pub mod catalogue;
-mod dense_memory;
-mod engine;
-mod error;
-pub mod forecast;
-mod job;
-mod keep_layers;
-mod local;
-pub mod memory;
-mod path;
-mod plan;
-pub mod progress;
+mod report;
 mod search;
-pub mod size;
-mod tracker;
 
-pub use dense_memory::DenseMemory;
-pub use engine::{
-    EngineChoice, EngineNeeds, check_engine, choose_engine, choose_engine_by, engines_of,
+pub use report::Report;
+pub use search::{Engine, Search};
+/// The puzzles that ship with Strata.
+#[cfg(feature = "puzzles")]
+pub use strata_puzzles as puzzles;
+pub use strata_run::{
+    CancelToken, Error, Event, KeepLayers, LayerEvent, LayerView, ListedState, Moves, Result,
+    StopReason, Totals, catalogue,
 };
-pub use error::{Error, Result};
-pub use job::cancel::CancelToken;
-pub use job::checker::FileChecker;
-pub use job::dense::find_state;
-pub use job::event::{Event, LayerEvent, LayerEvents};
-pub use job::folder::{Job, check_data_dir, lock_data_dir, spec_to_resume, temporary_data_dir};
-pub use job::history::{JobHistory, read_history};
-pub use job::layers::{LayerView, ListedState, layer_states, open_layer, search_layer};
-pub use job::request::{DEFAULT_SHARDS, REVERSIBLE_SAMPLES, Request, RunOptions, default_shards};
-pub use job::session::{Ended, Finished, RunControl, run};
-pub use job::verify;
-pub use keep_layers::{KeepLayers, KeepLayersError};
-pub use local::budget::{Budget, BudgetError};
-pub use local::dense::{DenseSetup, DenseWorker, numbering};
-pub use local::error::WorkerError;
-pub use local::restore::Restore;
-pub use local::symbolic::{SymbolicWorker, check_diagram, load_diagram};
-pub use local::work::Work;
-pub use local::worker::{Setup, Worker};
-pub use path::antipodes::{Antipode, Antipodes, antipodes};
-pub use path::dense::trace_dense;
-pub use path::find::find_path;
-pub use path::outcome::{FoundPath, Moves, OpenSpace, PathOutcome};
-pub use path::symbolic::{PathProgress, symbolic_path};
-pub use plan::driver::{CheckpointSink, Done, DriveError, Driver, Order, Retryable, WorkerPool};
-pub use plan::machine::{
-    Command, Input, Outcome, Plan, PlanOptions, Publication, ResumePoint, Start, StopReason,
-};
-pub use plan::refusal::Refusal;
-pub use plan::report::LayerReport;
-pub use plan::sums::Totals;
-pub use search::builder::{Engine, Search};
-pub use search::report::Report;
-pub use strata_engine::symbolic::{Options as SymbolicOptions, StepError};
 /// The traits of state spaces, with everything that an implementation of [`Tabled`] or
 /// [`space::nested::NestedSpace`] needs.
 pub use strata_space as space;
@@ -71,4 +79,3 @@ pub use strata_space::{
     SpaceError, State, Tabled,
 };
 pub use strata_store::LayerRecord;
-pub use tracker::{Figures, Tracker};

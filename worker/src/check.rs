@@ -7,9 +7,9 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::Duration;
 
-use strata::{Error, FileChecker, LayerView};
 use strata_proto::net::convert;
 use strata_proto::v1;
+use strata_run::{Error, FileChecker, LayerView};
 use strata_store::{CheckpointFile, JobSpec, LayerTotals, StoreError, check_name};
 use tokio::sync::mpsc;
 use tonic::Status;

@@ -3,12 +3,12 @@
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
-use strata::{Retryable, StopReason, WorkerError};
 use strata_engine::explicit::InboxError;
 use strata_proto::net::convert::ConvertError;
 use strata_proto::net::{NetError, Stalled};
 use strata_proto::v1;
 use strata_proto::v1::FailureKind;
+use strata_run::{Retryable, StopReason, WorkerError};
 use strata_store::StoreError;
 
 /// Why a worker process cannot start, or ends.
@@ -323,8 +323,8 @@ fn link_kind(error: &LinkError) -> FailureKind {
 mod tests {
     use std::io;
 
-    use strata::StepError;
     use strata_engine::explicit::ExchangeError;
+    use strata_run::StepError;
 
     use super::*;
 

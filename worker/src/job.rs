@@ -6,16 +6,16 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use strata::catalogue::{NestedForm, Space};
-use strata::progress::CheckpointLine;
-use strata::{
-    Budget, DenseSetup, DenseWorker, KeepLayers, LayerReport, Restore, Setup, SymbolicOptions,
-    SymbolicWorker, Work, Worker, WorkerError,
-};
 use strata_proto::net::{KeptFiles, convert};
 use strata_proto::platform::Instant;
 use strata_proto::v1;
 use strata_proto::v1::answer::Outcome;
+use strata_run::catalogue::{NestedForm, Space};
+use strata_run::progress::CheckpointLine;
+use strata_run::{
+    Budget, DenseSetup, DenseWorker, KeepLayers, LayerReport, Restore, Setup, SymbolicOptions,
+    SymbolicWorker, Work, Worker, WorkerError,
+};
 use strata_space::SpaceError;
 use strata_space::dense::DenseSpace;
 use strata_store::{CheckpointFile, EncodeOptions, EngineKind, JobDir, JobSpec, LayerRecord};

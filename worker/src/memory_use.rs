@@ -4,8 +4,8 @@
 
 use std::sync::Arc;
 
-use strata::CancelToken;
 use strata_proto::platform::Platform;
+use strata_run::CancelToken;
 use tokio::sync::watch;
 
 /// What uses the memory budget now.

@@ -174,8 +174,8 @@ async fn serve(state: Arc<NodeState>, listener: Box<dyn Listener>) -> Result<(),
 
 #[cfg(test)]
 mod tests {
-    use strata::catalogue::Registry;
     use strata_proto::platform::{Machine, System};
+    use strata_run::catalogue::Registry;
 
     use super::*;
 

@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use strata::catalogue::Registry;
 use strata_proto::platform::{Machine, Platform};
+use strata_run::catalogue::Registry;
 
 /// Settings of a [`Node`](crate::Node).
 #[derive(Clone, Debug)]

@@ -4,11 +4,11 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::Duration;
 
-use strata::{CancelToken, Error, PathProgress, StepError, SymbolicOptions, symbolic_path};
 use strata_proto::net::convert;
 use strata_proto::platform::Instant;
 use strata_proto::v1;
 use strata_proto::v1::path_part::Part;
+use strata_run::{CancelToken, Error, PathProgress, StepError, SymbolicOptions, symbolic_path};
 use strata_store::JobSpec;
 use tokio::sync::mpsc;
 use tonic::Status;

@@ -6,12 +6,12 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use strata::find_state;
 use strata_engine::explicit::{Candidate, Finder};
 use strata_proto::net::{convert, limits};
 use strata_proto::platform::Platform;
 use strata_proto::v1;
 use strata_proto::v1::exchange_service_server::ExchangeService;
+use strata_run::find_state;
 use strata_store::{ExpectedFile, FileKind, Fs, FsRead, Layer, StoreError, is_unusable_path};
 use tokio::sync::mpsc;
 use tokio_stream::Stream;

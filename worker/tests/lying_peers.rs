@@ -9,7 +9,6 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use bytes::Bytes;
-use strata::catalogue::Registry;
 use strata_proto::codec::CheckedCodec;
 use strata_proto::net::{Security, protocol};
 use strata_proto::platform::{Machine, System};
@@ -19,6 +18,7 @@ use strata_proto::v1::control_service_server::{ControlService, ControlServiceSer
 use strata_proto::v1::exchange_service_client::ExchangeServiceClient;
 use strata_proto::v1::exchange_service_server::{ExchangeService, ExchangeServiceServer};
 use strata_proto::v1::order::What;
+use strata_run::catalogue::Registry;
 use strata_store::layer_file;
 use strata_worker::{Node, NodeError, NodeOptions};
 use tempfile::TempDir;

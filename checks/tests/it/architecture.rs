@@ -12,7 +12,8 @@ const SPACE: &str = "strata-space";
 const STORE: &str = "strata-store";
 const PUZZLES: &str = "strata-puzzles";
 const ENGINE: &str = "strata-engine";
-const LIBRARY: &str = "strata";
+const RUN: &str = "strata-run";
+const LIBRARY: &str = "strata-bfs";
 const PROTO: &str = "strata-proto";
 const PLOT: &str = "strata-plot";
 const WORKER: &str = "strata-worker";
@@ -32,24 +33,17 @@ struct CrateRule {
     tests_use: &'static [&'static str],
 }
 
-const CRATE_RULES: [CrateRule; 14] = [
+const CRATE_RULES: [CrateRule; 15] = [
     CrateRule { name: SPACE, uses: &[], tests_use: &[] },
     CrateRule { name: STORE, uses: &[SPACE], tests_use: &[] },
     CrateRule { name: PUZZLES, uses: &[SPACE], tests_use: &[] },
     CrateRule { name: ENGINE, uses: &[SPACE, STORE], tests_use: &[PUZZLES] },
-    CrateRule { name: LIBRARY, uses: &[SPACE, STORE, PUZZLES, ENGINE], tests_use: &[] },
+    CrateRule { name: RUN, uses: &[SPACE, STORE, PUZZLES, ENGINE], tests_use: &[] },
+    CrateRule { name: LIBRARY, uses: &[SPACE, STORE, PUZZLES, RUN], tests_use: &[ENGINE] },
     CrateRule { name: PROTO, uses: &[SPACE, STORE], tests_use: &[] },
     CrateRule { name: PLOT, uses: &[], tests_use: &[] },
-    CrateRule {
-        name: WORKER,
-        uses: &[LIBRARY, PROTO, SPACE, STORE, ENGINE],
-        tests_use: &[PUZZLES],
-    },
-    CrateRule {
-        name: COORDINATOR,
-        uses: &[LIBRARY, PROTO, PLOT, SPACE, STORE],
-        tests_use: &[PUZZLES],
-    },
+    CrateRule { name: WORKER, uses: &[RUN, PROTO, SPACE, STORE, ENGINE], tests_use: &[PUZZLES] },
+    CrateRule { name: COORDINATOR, uses: &[RUN, PROTO, PLOT, SPACE, STORE], tests_use: &[PUZZLES] },
     CrateRule { name: VERIFIER, uses: &[], tests_use: &[] },
     CrateRule { name: PANEX, uses: &[], tests_use: &[VERIFIER] },
     CrateRule {
@@ -59,7 +53,7 @@ const CRATE_RULES: [CrateRule; 14] = [
             STORE,
             PUZZLES,
             ENGINE,
-            LIBRARY,
+            RUN,
             PROTO,
             PLOT,
             WORKER,
@@ -67,11 +61,11 @@ const CRATE_RULES: [CrateRule; 14] = [
             VERIFIER,
             PANEX,
         ],
-        tests_use: &[],
+        tests_use: &[LIBRARY],
     },
     CrateRule {
         name: TESTING,
-        uses: &[SPACE, STORE, PUZZLES, ENGINE, LIBRARY, PROTO, WORKER, COORDINATOR, PANEX],
+        uses: &[SPACE, STORE, PUZZLES, ENGINE, RUN, LIBRARY, PROTO, WORKER, COORDINATOR, PANEX],
         tests_use: &[],
     },
     CrateRule { name: CHECKS, uses: &[], tests_use: &[] },
@@ -81,7 +75,7 @@ const CRATE_RULES: [CrateRule; 14] = [
 const SHIPPED: [&str; 6] = ["panex", "hanoi", "tiles", "pancake", "topspin", "lrx"];
 
 /// Crates whose work is synchronous, so that it can be tested and embedded without a runtime.
-const SYNCHRONOUS: [&str; 8] = [SPACE, STORE, PUZZLES, ENGINE, LIBRARY, PLOT, VERIFIER, PANEX];
+const SYNCHRONOUS: [&str; 9] = [SPACE, STORE, PUZZLES, ENGINE, RUN, LIBRARY, PLOT, VERIFIER, PANEX];
 
 /// Sources that may be asynchronous in crates that are mostly not.
 const EDGES: [(&str, &[&str]); 1] = [("coordinator/src", &["cluster", "dashboard", "server"])];

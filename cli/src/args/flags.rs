@@ -1,6 +1,6 @@
 //! Flags that puzzles share: one per parameter name, checked for conflicts.
 
-use strata::catalogue::Registry;
+use strata_run::catalogue::Registry;
 use strata_space::{Parameter, Values};
 
 /// Parameters that commands list among their own flags, in this order.
@@ -201,7 +201,7 @@ fn help(group: &[(&'static str, Parameter)]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use strata::catalogue::{Entry, KeySpace, Parameters, Puzzle, Seed, SpaceError};
+    use strata_run::catalogue::{Entry, KeySpace, Parameters, Puzzle, Seed, SpaceError};
 
     use super::*;
 

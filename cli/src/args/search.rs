@@ -2,13 +2,13 @@
 
 use clap::Args;
 use clap::builder::BoolishValueParser;
-use strata::KeepLayers;
+use strata_run::KeepLayers;
 
 use crate::args::domain::{CommonFlags, DomainArgs};
 use crate::args::given::Given;
 use crate::args::line::SolveLine;
 use crate::args::values::Engine;
-use strata::size::parse_size;
+use strata_run::size::parse_size;
 
 /// What to search, and when to stop.
 #[derive(Clone, Debug, Args)]

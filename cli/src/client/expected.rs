@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-use strata::forecast::{Expected, Resources};
 use strata_proto::v1;
+use strata_run::forecast::{Expected, Resources};
 use strata_store::EngineKind;
 
 use crate::client::record;
@@ -75,7 +75,7 @@ fn busy_processors<'a>(workers: impl Iterator<Item = &'a v1::WorkerInfo>) -> u32
 
 #[cfg(test)]
 mod tests {
-    use strata::KeepLayers;
+    use strata_run::KeepLayers;
 
     use super::*;
 

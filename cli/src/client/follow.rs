@@ -3,10 +3,10 @@
 use std::io::{self, Write};
 use std::time::Duration;
 
-use strata::progress::{CheckpointLine, LayerLine};
 use strata_proto::net::convert;
 use strata_proto::v1;
 use strata_proto::v1::job_event::Event as Message;
+use strata_run::progress::{CheckpointLine, LayerLine};
 use tonic::Streaming;
 
 use super::job_events::JobEvents;

@@ -3,8 +3,9 @@
 //! Each layer is emitted once, in order of depth. A rollback drops the deeper ones. Layers that
 //! are repeated after a reconnection are ignored.
 
-use strata::{LayerEvents, LayerRecord, StopReason};
 use strata_proto::v1;
+use strata_run::{LayerEvents, StopReason};
+use strata_store::LayerRecord;
 
 use crate::args::cluster::ClientArgs;
 use crate::client::record;
@@ -199,7 +200,7 @@ fn stop_reason(job: &v1::Job) -> StopReason {
 #[cfg(test)]
 mod tests {
     use clap::Parser;
-    use strata::LayerEvent;
+    use strata_run::LayerEvent;
     use v1::JobState;
 
     use super::*;

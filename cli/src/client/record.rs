@@ -7,9 +7,9 @@ use std::time::{Duration, SystemTime};
 
 use serde::Serialize;
 use serde_json::{Map, Value};
-use strata::KeepLayers;
-use strata::forecast::Forecast;
 use strata_proto::v1;
+use strata_run::KeepLayers;
+use strata_run::forecast::Forecast;
 use strata_space::{Parameter, SearchSize};
 use strata_store::{EngineKind, Weight};
 

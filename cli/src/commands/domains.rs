@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use serde::Serialize;
-use strata::catalogue::Parameter;
+use strata_run::catalogue::Parameter;
 
 use crate::output::console::Console;
 use crate::output::exit::{ExitCode, Failure};

@@ -5,10 +5,10 @@ use std::ops::ControlFlow;
 
 use clap::Args;
 use serde::Serialize;
-use strata::size::parse_size;
-use strata::{Error, LayerView, ListedState, layer_states, open_layer, search_layer};
 use strata_proto::net::printable;
 use strata_proto::v1;
+use strata_run::size::parse_size;
+use strata_run::{Error, LayerView, ListedState, layer_states, open_layer, search_layer};
 
 use crate::client::record::{self, Spec};
 use crate::folder;
@@ -176,7 +176,7 @@ fn write(args: &LayerArgs, console: &Console, state: &str, out: &mut impl Write)
 fn list(
     args: &LayerArgs,
     console: &Console,
-    visit: impl FnOnce(&mut dyn FnMut(ListedState) -> ControlFlow<()>) -> strata::Result<()>,
+    visit: impl FnOnce(&mut dyn FnMut(ListedState) -> ControlFlow<()>) -> strata_run::Result<()>,
 ) -> Result<ExitCode, Failure> {
     let mut outcome = Ok(());
     stdout::print(|out| {

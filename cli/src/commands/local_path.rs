@@ -3,9 +3,9 @@
 use std::path::Path;
 
 use clap::Args;
-use strata::forecast::Forecast;
-use strata::size::parse_size;
-use strata::{PathOutcome, Request, RunOptions, StopReason, find_path, lock_data_dir};
+use strata_run::forecast::Forecast;
+use strata_run::size::parse_size;
+use strata_run::{PathOutcome, Request, RunOptions, StopReason, find_path, lock_data_dir};
 use strata_store::{JobResult, Manifest, RunState};
 
 use crate::args::path::PathForm;

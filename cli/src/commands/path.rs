@@ -5,11 +5,11 @@
 
 use clap::Args;
 use clap::builder::BoolishValueParser;
-use strata::forecast::Forecast;
-use strata::{numbering, trace_dense};
 use strata_engine::explicit::Trace;
 use strata_proto::net::convert;
 use strata_proto::v1;
+use strata_run::forecast::Forecast;
+use strata_run::{numbering, trace_dense};
 use strata_space::dense::DenseState;
 use strata_store::EngineKind;
 

@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use clap::Args;
 use clap::builder::BoolishValueParser;
-use strata::{EngineChoice, KeepLayers, engines_of};
 use strata_proto::net::limits;
 use strata_proto::v1;
+use strata_run::{EngineChoice, KeepLayers, engines_of};
 use strata_store::check_name;
 
 use crate::args::cluster::ClientArgs;

@@ -6,8 +6,8 @@ use std::io::{self, Write};
 
 use clap::Args;
 use serde::Serialize;
-use strata::verify::{self, Verified};
 use strata_proto::v1;
+use strata_run::verify::{self, Verified};
 use strata_space::Weight;
 use strata_store::RunState;
 

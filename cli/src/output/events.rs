@@ -5,7 +5,7 @@ use std::io::{self, Write};
 
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value};
-use strata::StopReason;
+use strata_run::StopReason;
 
 use crate::output::json::write_line;
 use crate::output::layer::Layer;
@@ -317,7 +317,8 @@ impl Event {
 
 #[cfg(test)]
 pub(crate) mod tests {
-    use strata::{LayerEvent, LayerRecord};
+    use strata_run::LayerEvent;
+    use strata_store::LayerRecord;
     use strata_store::Weight;
 
     use super::*;

@@ -3,9 +3,9 @@
 use std::fmt::Write as _;
 use std::io::{self, Write as _};
 
-use strata::{Retryable, StopReason, WorkerError};
 use strata_engine::symbolic::StepError;
 use strata_proto::net::{NetError, printable};
+use strata_run::{Retryable, StopReason, WorkerError};
 use strata_space::{SpaceError, shortened};
 use strata_store::{Holder, StoreError, is_unusable_path};
 
@@ -148,7 +148,8 @@ impl Failure {
 }
 
 /// Settings that the messages of libraries and nodes name, as in `` `keep_layers` ``.
-const SETTINGS: [&str; 12] = [
+const SETTINGS: [&str; 13] = [
+    "checkpoint_interval",
     "disk_limit",
     "engine",
     "insecure",
@@ -235,9 +236,9 @@ pub(crate) fn path_code(error: &io::Error) -> ExitCode {
     }
 }
 
-impl From<strata::Error> for Failure {
-    fn from(error: strata::Error) -> Failure {
-        use strata::Error;
+impl From<strata_run::Error> for Failure {
+    fn from(error: strata_run::Error) -> Failure {
+        use strata_run::Error;
         let code = match &error {
             Error::Store(_) => ExitCode::Unexpected,
             Error::Option { .. } | Error::IsJobFolder(_) | Error::NoSuchJob(_) => ExitCode::Usage,
@@ -306,7 +307,7 @@ mod tests {
 
     #[test]
     fn settings_that_libraries_name_are_printed_as_flags() {
-        let error = strata::Error::LayersNotKept { job: "job".to_owned() };
+        let error = strata_run::Error::LayersNotKept { job: "job".to_owned() };
         let text = Failure::new(ExitCode::Usage, error).to_string();
         assert_eq!(text, "job job has not kept all layers: a path needs --keep-layers all");
         assert_eq!(with_flags("`memory` of `strata tls-init`"), "--memory of `strata tls-init`");
@@ -324,7 +325,7 @@ mod tests {
     fn a_diagram_that_is_too_large_is_a_limit_and_a_mismatch_a_failure() {
         let code = |source| {
             let error = WorkerError::Symbolic { folder: "job".into(), source };
-            Failure::from(strata::Error::from(error)).code
+            Failure::from(strata_run::Error::from(error)).code
         };
         assert_eq!(code(StepError::Memory { budget: 7 }), ExitCode::Limit);
         let many = StepError::TooMany { what: "nodes", limit: 9 };
@@ -347,7 +348,7 @@ mod tests {
             let file = || "data/.lock".into();
             let locked = StoreError::Io { op: "lock", path: file(), source: io() };
             let failures = [
-                Failure::from(strata::Error::DataDir(locked)),
+                Failure::from(strata_run::Error::DataDir(locked)),
                 Failure::data_dir(StoreError::Io { op: "read", path: file(), source: io() }),
                 Failure::from(NetError::File { path: file(), source: io() }),
             ];
@@ -368,7 +369,7 @@ mod tests {
         let holder = Holder { pid: 4711, since: 0, command: "strata solve panex 9".to_owned() };
         let message = |holder| {
             let error = StoreError::Locked { dir: "data".into(), holder };
-            let failure = Failure::from(strata::Error::DataDir(error));
+            let failure = Failure::from(strata_run::Error::DataDir(error));
             assert_eq!(failure.code, ExitCode::Usage);
             failure.to_string()
         };

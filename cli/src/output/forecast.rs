@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use serde::Serialize;
-use strata::forecast::Expected;
+use strata_run::forecast::Expected;
 use strata_store::EngineKind;
 
 use crate::output::console::Console;
@@ -66,7 +66,7 @@ fn text(search: &Search<'_>, expected: &Expected, out: &mut impl Write) -> io::R
     let states =
         expected.states.map(|states| format!("{most}{}", units::short_count(states as u64)));
     let time = expected.seconds.map(|seconds| match expected.is_upper_bound {
-        true => format!("at most {}", strata::forecast::Range { low: seconds.high, ..seconds }),
+        true => format!("at most {}", strata_run::forecast::Range { low: seconds.high, ..seconds }),
         false => seconds.to_string(),
     });
     let lines = [
@@ -113,7 +113,7 @@ fn json(search: &Search<'_>, expected: &Expected, out: &mut impl Write) -> io::R
 
 #[cfg(test)]
 mod tests {
-    use strata::forecast::Range;
+    use strata_run::forecast::Range;
 
     use super::*;
 

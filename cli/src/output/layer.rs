@@ -1,8 +1,9 @@
 //! A layer as tables, JSON lines and CSV files show it.
 
 use serde::{Serialize, Serializer};
-use strata::{LayerEvent, LayerRecord};
+use strata_run::LayerEvent;
 use strata_store::EngineKind;
+use strata_store::LayerRecord;
 
 use crate::output::units;
 

@@ -2,9 +2,9 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use strata::DrawingTheme;
-use strata::catalogue::{Parameters, Space};
 use strata_coordinator::dashboard::model::Solution;
+use strata_run::catalogue::{Parameters, Space};
+use strata_space::DrawingTheme;
 
 use crate::spaces::program;
 

@@ -1,7 +1,7 @@
 //! Engines, and the flags that they do not support.
 
-use strata::EngineChoice;
-use strata::catalogue::Space;
+use strata_run::EngineChoice;
+use strata_run::catalogue::Space;
 use strata_space::SpaceError;
 use strata_store::EngineKind;
 

@@ -1,6 +1,6 @@
 //! Moves of a shortest solution: text form and output.
 
-use strata::FoundPath;
+use strata_run::FoundPath;
 
 use crate::args::path::{PathForm, PathFormat};
 use crate::output::events;

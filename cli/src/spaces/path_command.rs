@@ -8,7 +8,7 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
-use strata::CancelToken;
+use strata_run::CancelToken;
 use strata_store::{Fs, RealFs, create_private};
 
 use crate::spaces::program;

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, OnceLock};
 
-use strata::catalogue::Registry;
+use strata_run::catalogue::Registry;
 
 use crate::args::flags::{self, FlagError, SharedFlag};
 

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use strata::FoundPath;
-use strata::catalogue::Space;
+use strata_run::FoundPath;
+use strata_run::catalogue::Space;
 use strata_space::dense::DenseSpace;
 use strata_space::{Chain, SpaceError, StateSpace};
 use strata_store::JobSpec;

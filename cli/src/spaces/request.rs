@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
 
-use strata::catalogue::{Entry, Parameters, Space};
+use strata_run::catalogue::{Entry, Parameters, Space};
 use strata_space::{MAX_FILE_BYTES, Parameter, SpaceError, Values, file_value};
 
 use crate::args::given::Given;

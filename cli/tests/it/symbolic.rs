@@ -104,7 +104,7 @@ fn unsupported_flags_are_refused() {
         ("hanoi 4 --pegs 6", "the symbolic engine takes up to 5"),
         ("panex 3 --workers 2", "it does not support --workers"),
         ("panex 3 --keep-layers all", "it does not support --keep-layers"),
-        ("panex 3 --goal towers", "--symmetry off"),
+        ("panex 3 --goal towers", "without symmetry"),
         (
             "panex 6 --memory 512KiB",
             "512 KiB is too small: the symbolic engine takes at least 1 MiB",

@@ -7,10 +7,10 @@ use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
 
-use strata::catalogue::Registry;
 use strata_coordinator::{ClusterOptions, Coordinator, DashboardOptions, JournalSetup, Retention};
 use strata_proto::net::Security;
 use strata_proto::platform::{Platform, System};
+use strata_run::catalogue::Registry;
 use tokio::runtime::Handle;
 
 use crate::Failure;

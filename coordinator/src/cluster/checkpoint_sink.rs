@@ -4,11 +4,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use strata::progress::{CheckpointLine, LayerLine};
-use strata::{
+use strata_proto::platform::Instant;
+use strata_run::progress::{CheckpointLine, LayerLine};
+use strata_run::{
     CheckpointSink, LayerEvent, LayerEvents, Outcome, Publication, StopReason, Totals, Tracker,
 };
-use strata_proto::platform::Instant;
 use strata_store::LayerRecord;
 
 use super::context::Cluster;

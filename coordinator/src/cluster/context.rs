@@ -6,9 +6,9 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime};
 
 use crate::dashboard::{PlainPresenter, Presenter};
-use strata::catalogue::Registry;
 use strata_proto::platform::{Instant, Platform};
 use strata_proto::v1;
+use strata_run::catalogue::Registry;
 use strata_store::JobSpec;
 
 use super::job_view::{JobView, JobViews};

@@ -1,7 +1,7 @@
 //! Choice of a job's engine by the budgets of the workers.
 
-use strata::catalogue::Space;
-use strata::{EngineChoice, EngineNeeds, choose_engine, default_shards};
+use strata_run::catalogue::Space;
+use strata_run::{EngineChoice, EngineNeeds, choose_engine, default_shards};
 use strata_store::EngineKind;
 
 use super::context::Cluster;
@@ -65,7 +65,7 @@ pub(crate) fn check_options(engine: EngineKind, options: &JobOptions) -> Result<
         return Ok(());
     }
     let files = [
-        ("keep_layers", options.keep != strata::KeepLayers::Last),
+        ("keep_layers", options.keep != strata_run::KeepLayers::Last),
         ("disk_limit", options.disk_limit.is_some()),
     ];
     match files.into_iter().find(|(_, given)| *given) {
@@ -119,9 +119,9 @@ pub(crate) fn settle(cluster: &Cluster, entry: JobEntry) -> Result<Option<JobEnt
 mod tests {
     use std::time::Duration;
 
-    use strata::KeepLayers;
-    use strata::catalogue::Registry;
     use strata_proto::v1;
+    use strata_run::KeepLayers;
+    use strata_run::catalogue::Registry;
     use strata_space::Parameters;
     use strata_store::JobSpec;
     use tokio::sync::mpsc;

@@ -1,8 +1,8 @@
 //! Errors that end a session.
 
-use strata::{Retryable, StopReason};
 use strata_proto::net::convert::ConvertError;
 use strata_proto::v1::FailureKind;
+use strata_run::{Retryable, StopReason};
 
 use crate::entry::WorkerNumber;
 use crate::journal::error::JournalError;

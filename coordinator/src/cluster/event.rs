@@ -4,7 +4,7 @@ use std::fmt;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
-use strata::progress::Field;
+use strata_run::progress::Field;
 use strata_store::LayerRecord;
 
 /// Begin of the log entry of a return to a checkpoint; the depth follows.

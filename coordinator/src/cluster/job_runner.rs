@@ -3,9 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use strata::{DriveError, Outcome, Refusal, Retryable, StopReason};
 use strata_proto::platform::Instant;
 use strata_proto::v1::FailureKind;
+use strata_run::{DriveError, Outcome, Refusal, Retryable, StopReason};
 
 use super::admission::{Admission, ClusterState, absent_holders, admit};
 use super::context::Cluster;
@@ -376,7 +376,7 @@ fn log_wait(job: &JobView, names: &[String], live: usize) {
 
 #[cfg(test)]
 mod tests {
-    use strata::catalogue::Registry;
+    use strata_run::catalogue::Registry;
     use strata_store::{EngineKind, JobSpec};
     use tempfile::TempDir;
 

@@ -10,11 +10,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, SystemTime};
 
-use strata::Figures;
-use strata::Totals;
-use strata::progress::{Field, LayerLine, Pace};
 use strata_proto::net::printable;
 use strata_proto::platform::Instant;
+use strata_run::Figures;
+use strata_run::Totals;
+use strata_run::progress::{Field, LayerLine, Pace};
 use strata_store::LayerRecord;
 use tokio::sync::watch;
 

@@ -121,7 +121,7 @@ fn join(cluster: &Cluster, job: Running) {
 
 #[cfg(test)]
 mod tests {
-    use strata::catalogue::Registry;
+    use strata_run::catalogue::Registry;
 
     use super::*;
     use crate::cluster::context::ClusterOptions;

@@ -7,16 +7,16 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use strata::forecast::Forecast;
-use strata::progress::Field;
-use strata::{
-    DriveError, Driver, LayerEvents, Outcome, Plan, PlanOptions, ResumePoint, Start, Totals,
-    Tracker,
-};
 use strata_proto::net::{KeptFiles, convert};
 use strata_proto::platform::Instant;
 use strata_proto::v1;
 use strata_proto::v1::FailureKind;
+use strata_run::forecast::Forecast;
+use strata_run::progress::Field;
+use strata_run::{
+    DriveError, Driver, LayerEvents, Outcome, Plan, PlanOptions, ResumePoint, Start, Totals,
+    Tracker,
+};
 use strata_store::{CheckpointFile, LayerRecord};
 
 use super::checkpoint_sink::JournalSink;
@@ -241,9 +241,9 @@ impl PrepareOrders {
 #[cfg(test)]
 mod tests {
     use prost::Message;
-    use strata::KeepLayers;
-    use strata::catalogue::Registry;
     use strata_proto::net::limits;
+    use strata_run::KeepLayers;
+    use strata_run::catalogue::Registry;
     use strata_store::{CheckpointFile, EngineKind, Hex64, JobSpec, KeptFile, Weight, layer_file};
 
     use super::*;

@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use strata::catalogue::Registry;
-use strata::forecast::Forecast;
+use strata_run::catalogue::Registry;
+use strata_run::forecast::Forecast;
 use strata_space::dense::DenseFolding;
 use strata_space::{Finish, SpaceError};
 use strata_store::{EngineKind, JobSpec};

@@ -5,13 +5,13 @@ use std::num::NonZeroU32;
 use std::sync::Arc;
 use std::time::Duration;
 
-use strata::{Done, LayerReport, Order, WorkerPool};
 use strata_proto::net::convert::{self, ConvertError};
 use strata_proto::net::{KeptFiles, reported};
 use strata_proto::platform::Instant;
 use strata_proto::v1::answer::Outcome;
 use strata_proto::v1::order::What;
 use strata_proto::v1::{self, FailureKind};
+use strata_run::{Done, LayerReport, Order, WorkerPool};
 use strata_store::{CheckpointFile, LayerRecord};
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 

@@ -97,7 +97,7 @@ pub enum JournalError {
     /// The job of that name has ended.
     #[error(
         "the name {name:?} belongs to job {job}, which has ended ({state}): \"watch {name}\" shows it, \
-         --new starts another job of that name{}",
+         `new` starts another job of that name{}",
         if state.may_resume() { format!(", \"resume {name}\" goes on with it") } else { String::new() }
     )]
     NameEnded {

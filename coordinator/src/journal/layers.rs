@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use strata::Totals;
+use strata_run::Totals;
 use strata_store::LayerRecord;
 
 use super::error::JournalError;

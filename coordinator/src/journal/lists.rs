@@ -7,7 +7,7 @@ use std::ops::ControlFlow;
 
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
-use strata::Totals;
+use strata_run::Totals;
 use strata_store::{JobResult, JobSpec};
 
 use super::ended::EndedJob;

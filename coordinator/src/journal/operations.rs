@@ -5,8 +5,8 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde::Deserialize;
-use strata::StopReason;
 use strata_proto::net::limits;
+use strata_run::StopReason;
 use strata_store::JobSpec;
 use strata_store::check_name;
 

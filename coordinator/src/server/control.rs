@@ -4,11 +4,11 @@ use std::pin::Pin;
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
-use strata::Budget;
 use strata_proto::net::{limits, protocol};
 use strata_proto::platform::Instant;
 use strata_proto::v1;
 use strata_proto::v1::control_service_server::ControlService;
+use strata_run::Budget;
 use tokio::sync::mpsc;
 use tokio_stream::wrappers::UnboundedReceiverStream;
 use tokio_stream::{Stream, StreamExt};

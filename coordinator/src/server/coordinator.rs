@@ -205,8 +205,8 @@ mod tests {
     use std::collections::BTreeSet;
     use std::ffi::OsString;
 
-    use strata::catalogue::Registry;
     use strata_proto::net::TlsFiles;
+    use strata_run::catalogue::Registry;
 
     use super::*;
 

@@ -98,8 +98,8 @@ async fn show_metrics(
 mod tests {
     use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
-    use strata::catalogue::Registry;
     use strata_proto::net::{TlsFiles, Token};
+    use strata_run::catalogue::Registry;
     use tokio::io::{AsyncReadExt, AsyncWriteExt};
     use tokio::net::TcpStream;
     use tokio::time::Instant;

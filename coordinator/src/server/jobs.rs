@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use strata::catalogue::Registry;
-use strata::{EngineChoice, REVERSIBLE_SAMPLES, check_engine, default_shards};
 use strata_proto::net::{Security, convert, limits, printable};
 use strata_proto::v1;
 use strata_proto::v1::job_service_server::JobService;
+use strata_run::catalogue::Registry;
+use strata_run::{EngineChoice, REVERSIBLE_SAMPLES, check_engine, default_shards};
 use strata_space::{Work, WorkError};
 use strata_store::JobSpec;
 use tonic::{Request, Response, Status};

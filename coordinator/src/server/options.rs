@@ -3,10 +3,10 @@
 use std::num::NonZeroU32;
 use std::time::Duration;
 
-use strata::KeepLayers;
 use strata_proto::net::convert::ConvertError;
 use strata_proto::v1;
 use strata_proto::v1::keep_layers::Which;
+use strata_run::KeepLayers;
 
 use crate::entry::{EngineRecord, JobOptions};
 

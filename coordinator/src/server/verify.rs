@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-use strata::Totals;
 use strata_proto::net::{Pace, Security, convert};
 use strata_proto::v1;
+use strata_run::Totals;
 use strata_store::LayerRecord;
 use tokio::task::JoinSet;
 use tonic::Status;
@@ -79,7 +79,7 @@ impl Verification {
         let last = last.as_ref().map_or("", |status| status.message());
         let text = format!(
             "job {} has replaced the checkpoint {ATTEMPTS} times while it was being checked (the last \
-             time: {last}); verify it again with a longer --checkpoint-interval, or when it has ended",
+             time: {last}); verify it again with a longer `checkpoint_interval`, or when it has ended",
             self.entry.id
         );
         Err(Status::unavailable(text))

@@ -1,9 +1,9 @@
 //! Messages to clients about jobs and workers.
 
-use strata::StopReason;
-use strata::Totals;
 use strata_proto::net::convert;
 use strata_proto::v1;
+use strata_run::StopReason;
+use strata_run::Totals;
 use strata_space::Parameter;
 
 use super::options::options_to;

@@ -7,8 +7,8 @@ use std::sync::Mutex;
 
 use proptest::prelude::RngExt;
 use proptest::test_runner::{RngAlgorithm, TestRng};
-use strata::{KeepLayers, StopReason};
 use strata_coordinator::{JobEntry, JobName, JobOptions, JobState, Journal, JournalError};
+use strata_run::{KeepLayers, StopReason};
 use strata_store::LayerRecord;
 
 use crate::common;
@@ -101,7 +101,7 @@ fn the_name_of_a_job_that_has_ended_is_used_again_only_on_request() {
     assert_eq!(
         refused,
         format!(
-            "job {first} has the name \"big\" and has not ended: cancel it first, or omit --new"
+            "job {first} has the name \"big\" and has not ended: cancel it first, or omit `new`"
         )
     );
     cancel(&journal, &first);
@@ -110,12 +110,12 @@ fn the_name_of_a_job_that_has_ended_is_used_again_only_on_request() {
         refused,
         format!(
             "the name \"big\" belongs to job {first}, which has ended (cancelled): \"watch big\" \
-             shows it, --new starts another job of that name, \"resume big\" goes on with it"
+             shows it, `new` starts another job of that name, \"resume big\" goes on with it"
         )
     );
     journal.update(&first, |job| job.state = JobState::Done).unwrap();
     let refused = again(&journal, false).unwrap_err().to_string();
-    assert!(refused.ends_with("--new starts another job of that name"), "{refused}");
+    assert!(refused.ends_with("`new` starts another job of that name"), "{refused}");
     let (second, is_new) = again(&journal, true).unwrap();
     assert!(is_new);
     assert_eq!(again(&journal, false).unwrap(), (second.clone(), false));

@@ -5,11 +5,11 @@ use std::path::Path;
 use std::time::{Duration, SystemTime};
 
 use proptest::prelude::*;
-use strata::{StopReason, Totals};
 use strata_coordinator::{
     EndState, EndedJob, JobEntry, JobName, JobOptions, JobState, Journal, JournalError,
     JournalSetup, Registered,
 };
+use strata_run::{StopReason, Totals};
 use strata_store::LayerRecord;
 
 use crate::common;

@@ -46,7 +46,7 @@ impl NestedPanex {
             return Err(SpaceError::Conflict {
                 name: "symmetry".into(),
                 why: "the symbolic engine searches between positions other than the towers from \
-                      one end only: --symmetry off"
+                      one end only, without symmetry"
                     .into(),
             });
         }

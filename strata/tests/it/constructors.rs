@@ -3,13 +3,12 @@
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use strata::catalogue::{Entry, Registry};
-use strata::{
-    Engine, Error, KeepLayers, LayerRecord, ListedState, Moves, Parameters, Puzzle, Report, Search,
-};
+use strata::{Engine, LayerRecord, Parameters, Puzzle, Report, Search};
 use strata_puzzles::Hanoi;
 use strata_puzzles::panex::Panex;
 use strata_puzzles::tiles::Tiles;
+use strata_run::catalogue::{Entry, Registry};
+use strata_run::{Error, KeepLayers, ListedState, Moves};
 
 /// Two ways to open a search of one puzzle.
 struct Ways<P: Puzzle> {

@@ -7,11 +7,11 @@ use std::path::Path;
 
 use drive::{SearchSetup, search};
 use strata::{
-    Engine as EngineName, Error, KeepLayers, KeySpace, Parameter, Parameters, Puzzle, Report,
-    Search, Seed, SpaceError,
+    Engine as EngineName, KeySpace, Parameter, Parameters, Puzzle, Report, Search, Seed, SpaceError,
 };
 use strata_engine::explicit::Engine;
 use strata_puzzles::{Hanoi, NestedHanoi};
+use strata_run::{Error, KeepLayers};
 use strata_space::{Keyed, NestedPuzzle, mix};
 
 /// A random graph in which most edges lead to vertices that are not far away, in one direction.

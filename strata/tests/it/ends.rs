@@ -10,10 +10,10 @@ use std::path::Path;
 use drive::{Outcome, SearchSetup, open_kept, search_in};
 use reference::CentreTop;
 use reference::ends::{all_positions, distances, is_first_image, play, uses_centre_top};
-use strata::KeepLayers;
-use strata::catalogue::{Parameters, Puzzle};
 use strata_engine::explicit::{Engine, Layers, Result, Trace};
 use strata_puzzles::panex::Panex;
+use strata_run::KeepLayers;
+use strata_run::catalogue::{Parameters, Puzzle};
 use strata_store::{KeptFile, Layer};
 
 /// As the command line would open it.

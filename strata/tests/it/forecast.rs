@@ -7,9 +7,10 @@
 use std::path::Path;
 use std::time::Duration;
 
-use strata::catalogue::{Registry, Space};
-use strata::forecast::{Forecast, Range, Resources};
-use strata::{KeepLayers, LayerEvent, LayerRecord, Parameters, Tracker};
+use strata::{LayerRecord, Parameters};
+use strata_run::catalogue::{Registry, Space};
+use strata_run::forecast::{Forecast, Range, Resources};
+use strata_run::{KeepLayers, LayerEvent, Tracker};
 use strata_space::file_value;
 use strata_store::EngineKind;
 

@@ -1,6 +1,6 @@
 //! Searches with a goal and without one.
 
-use strata::catalogue::{
+use strata_run::catalogue::{
     Entry, KeySpace, Parameter, Parameters, Puzzle, Registry, Seed, SpaceError,
 };
 

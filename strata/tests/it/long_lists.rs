@@ -7,8 +7,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use drive::{LayerNumbers, SearchSetup, on_all_workers, owners, search, start_workers};
-use strata::{Restore, Worker};
 use strata_engine::explicit::Engine;
+use strata_run::{Restore, Worker};
 use strata_space::{KeySpace, Keyed, Seed, mix};
 use strata_store::{CheckpointFile, EncodeOptions, FileKind, Layer, RealFs};
 

@@ -8,9 +8,9 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 use drive::{LayerNumbers, Outcome};
-use strata::{Budget, KeepLayers, LayerReport, Restore, Setup, Worker, WorkerError};
 use strata_engine::explicit::{Bounds, Engine, Exchange, Inbox, MemoryRun, RunEncoder};
 use strata_puzzles::panex::{Panex, PanexConfig};
+use strata_run::{Budget, KeepLayers, LayerReport, Restore, Setup, Worker, WorkerError};
 use strata_space::{Digest, LayerStats};
 use strata_store::{CheckpointFile, EncodeOptions, EntryKey, JobDir, RealFs, StoreError};
 

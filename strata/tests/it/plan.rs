@@ -2,9 +2,9 @@
 
 use std::num::NonZeroU32;
 
-use strata::{
-    Command, Input, LayerRecord, LayerReport, Plan, PlanOptions, Refusal, ResumePoint, Start,
-    StopReason,
+use strata::LayerRecord;
+use strata_run::{
+    Command, Input, LayerReport, Plan, PlanOptions, Refusal, ResumePoint, Start, StopReason,
 };
 use strata_space::{Finish, LayerStats};
 use strata_store::{CheckpointFile, Digest, EngineKind, Hex64, Weight};

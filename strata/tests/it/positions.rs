@@ -57,7 +57,7 @@ impl Puzzle for FoldedCube {
     }
 }
 
-fn run(counting: &str, workers: usize) -> strata::Result<Report> {
+fn run(counting: &str, workers: usize) -> strata_run::Result<Report> {
     Search::new(FoldedCube { counting: counting.to_owned() }).workers(workers).run()
 }
 

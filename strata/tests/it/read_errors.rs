@@ -5,11 +5,11 @@ use crate::drive;
 use std::sync::Arc;
 
 use drive::{SearchSetup, start_workers_on};
-use strata::catalogue::Registry;
-use strata::{KeepLayers, Retryable, StopReason, Worker, WorkerError, load_diagram};
 use strata_engine::explicit::Engine;
 use strata_engine::symbolic::Options;
 use strata_puzzles::Hanoi;
+use strata_run::catalogue::Registry;
+use strata_run::{KeepLayers, Retryable, StopReason, Worker, WorkerError, load_diagram};
 use strata_space::{Keyed, Parameters};
 use strata_store::{
     CheckpointFile, FaultyFs, Hex64, JobDir, RealFs, StoreError, Weight, write_diagram_snapshot,

@@ -4,11 +4,9 @@ use std::ops::ControlFlow;
 use std::path::Path;
 use std::time::Duration;
 
-use strata::{
-    Engine, Error, Event, KeepLayers, KeySpace, ListedState, Parameter, Parameters, Puzzle, Search,
-    Seed, SpaceError, StopReason,
-};
+use strata::{Engine, KeySpace, Parameter, Parameters, Puzzle, Search, Seed, SpaceError};
 use strata_puzzles::panex::{End, Panex};
+use strata_run::{Error, Event, KeepLayers, ListedState, StopReason};
 
 /// Corners of a cube of `bits` dimensions; a move goes along an edge.
 struct Cube {

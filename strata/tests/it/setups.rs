@@ -9,10 +9,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use drive::{Outcome, SearchSetup, search, start_workers};
 use reference::golden::PANEX;
-use strata::KeepLayers;
 use strata_engine::explicit::Engine;
 use strata_puzzles::Hanoi;
 use strata_puzzles::panex::{Panex, PanexConfig, SymmetryUse};
+use strata_run::KeepLayers;
 use strata_space::{KeySpace, Keyed, LayerStats, Seed};
 
 fn panex(setup: SearchSetup, config: PanexConfig) -> Outcome {

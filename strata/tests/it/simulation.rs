@@ -2,9 +2,10 @@
 //! crashes, after which the number of workers changes.
 
 use proptest::prelude::*;
-use strata::{
-    Command, Input, LayerRecord, LayerReport, Outcome, Plan, PlanOptions, Publication, ResumePoint,
-    Start, StopReason, Totals,
+use strata::LayerRecord;
+use strata_run::{
+    Command, Input, LayerReport, Outcome, Plan, PlanOptions, Publication, ResumePoint, Start,
+    StopReason, Totals,
 };
 use strata_space::{Digest, Finish, LayerStats};
 use strata_store::{CheckpointFile, EngineKind, Hex64};

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use crate::drive;
 
 use drive::{Outcome, SearchSetup, on_all_workers, search, start_workers};
-use strata::{KeepLayers, LayerReport, Worker};
 use strata_engine::explicit::Engine;
 use strata_puzzles::Hanoi;
+use strata_run::{KeepLayers, LayerReport, Worker};
 use strata_space::{KeySpace, Keyed, Seed};
 
 /// Hanoi with regions so small that most moves leave them.

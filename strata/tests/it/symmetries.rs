@@ -1,15 +1,15 @@
 //! Tests that symmetries which a space gives, and which are none, are refused.
 
-use strata::space::nested::{LeafMoves, NestedSpace, NestedState, Shift};
-use strata::space::{
-    EdgeTarget, ExitEdge, Finish, InsideSuccessors, LegalMoves, Local, LocalWeights, MoveKind,
-    RegionKey, State, StateSpace, Weight,
-};
 use strata::{
     Engine, KeySpace, NestedPuzzle, Parameter, Parameters, Puzzle, Search, Seed, SpaceError, Tabled,
 };
 use strata_puzzles::panex::{Panex, PanexConfig};
 use strata_puzzles::{Hanoi, NestedHanoi};
+use strata_space::nested::{LeafMoves, NestedSpace, NestedState, Shift};
+use strata_space::{
+    EdgeTarget, ExitEdge, Finish, InsideSuccessors, LegalMoves, Local, LocalWeights, MoveKind,
+    RegionKey, State, StateSpace, Weight,
+};
 
 /// A line of points from 0 to `length`, in which a point may be stored as another one.
 struct Folded {

@@ -6,7 +6,7 @@ use crate::drive;
 use std::collections::{HashMap, VecDeque};
 
 use drive::{Outcome, SearchSetup, search};
-use strata::catalogue::{Parameters, Registry};
+use strata_run::catalogue::{Parameters, Registry};
 use strata_space::{Digest, StateSpace};
 
 fn run(setup: SearchSetup, pairs: &[(&str, &str)]) -> Outcome {

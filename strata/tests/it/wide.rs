@@ -6,11 +6,11 @@ use std::marker::PhantomData;
 
 use drive::{Outcome, SearchSetup, search};
 use strata::{
-    Engine as EngineName, Error, KeepLayers, KeySpace, Parameter, Parameters, Puzzle, Search, Seed,
-    SpaceError,
+    Engine as EngineName, KeySpace, Parameter, Parameters, Puzzle, Search, Seed, SpaceError,
 };
 use strata_engine::explicit::Engine;
 use strata_puzzles::Hanoi;
+use strata_run::{Error, KeepLayers};
 use strata_space::{Digest, Key, Key192, Keyed, file_value, mix};
 
 /// The graph of a space with keys of 64 bits at most, with keys that are far apart. Digests are those of

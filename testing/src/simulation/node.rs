@@ -4,10 +4,10 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
-use strata::catalogue::Registry;
 use strata_coordinator::{ClusterOptions, Coordinator, DashboardOptions, JournalSetup, Retention};
 use strata_proto::net::Security;
 use strata_proto::platform::{Machine, Platform};
+use strata_run::catalogue::Registry;
 use strata_worker::{Node, NodeOptions};
 use tokio::sync::Notify;
 use tokio::task::JoinHandle;

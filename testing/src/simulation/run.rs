@@ -6,7 +6,7 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
-use strata::catalogue::Registry;
+use strata_run::catalogue::Registry;
 use tokio::task::JoinSet;
 
 use crate::simulation::byzantine;

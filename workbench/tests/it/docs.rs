@@ -65,7 +65,7 @@ fn the_proof_names_the_checks_of_the_verifier() {
     for row in rest.lines().skip(1).take_while(|line| line.starts_with('|')) {
         let cells: Vec<&str> = row.trim_matches('|').split('|').map(str::trim).collect();
         let module = cells[1].split('`').nth(1).unwrap();
-        let path = format!("../panex-proof-verifier/src/{module}.rs");
+        let path = format!("panex-proof-verifier/src/{module}.rs");
         let source =
             std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{path}: {error}"));
         assert!(source.contains(&format!("\"{}\"", cells[2])), "{path} has no {}", cells[2]);

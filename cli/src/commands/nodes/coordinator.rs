@@ -9,13 +9,13 @@ use std::time::Duration;
 
 use clap::Args;
 use clap::builder::BoolishValueParser;
-use strata::CancelToken;
 use strata_coordinator::{
     ClusterOptions, Coordinator, DashboardOptions, JournalError, JournalSetup, Retention,
     ServerError,
 };
 use strata_proto::net::{Security, Token};
 use strata_proto::platform::{Platform, System};
+use strata_run::CancelToken;
 
 use super::node;
 use crate::args::cluster::SecurityArgs;

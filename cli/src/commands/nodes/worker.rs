@@ -15,7 +15,7 @@ use crate::args::values::{at_most, available_threads};
 use crate::output::exit::{ExitCode, Failure};
 use crate::signals::Signals;
 use crate::spaces::program;
-use strata::size::parse_size;
+use strata_run::size::parse_size;
 
 /// Arguments of `worker`.
 #[derive(Debug, Args)]

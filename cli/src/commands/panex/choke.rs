@@ -4,9 +4,9 @@ use std::io::{self, Write};
 use std::time::Instant;
 
 use serde::Serialize;
-use strata::memory;
 use strata_panex::choke::{Progress, Search};
 use strata_panex::{CentreTop, Move, Position, Word, replay};
+use strata_run::memory;
 
 use super::args::ChokeArgs;
 use super::words::write_words;

@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use serde::Serialize;
-use strata::memory;
 use strata_panex::formulas::X_PROOF;
 use strata_panex_proof_verifier::{self as verifier, Certificate, Graphs, Report};
+use strata_run::memory;
 use strata_store::{RealFs, write_durably};
 
 use super::args::{ProveArgs, VerifyProofArgs};

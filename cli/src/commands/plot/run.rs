@@ -3,8 +3,8 @@
 use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 
-use strata::forecast::Forecast;
 use strata_plot::{Chart, Image, JobCurve, LayerFigures, Scale, Terminal, chart};
+use strata_run::forecast::Forecast;
 use terminal_size::{Height, Width, terminal_size_of};
 
 use super::args::{Form, PlotArgs, Theme};

@@ -3,8 +3,8 @@
 use std::io::{self, Write};
 
 use serde::Serialize;
-use strata::{EngineChoice, EngineNeeds, choose_engine_by};
 use strata_puzzles::permutation::{Definition, Format, Survey, Term};
+use strata_run::{EngineChoice, EngineNeeds, choose_engine_by};
 use strata_space::dense::DenseSize;
 use strata_space::{Parameters, SpaceError, file_value};
 

@@ -1,7 +1,7 @@
 //! `strata solve --antipodes`: states of the last layer of a whole space, with their solutions.
 
-use strata::catalogue::Space;
-use strata::{Error, KeepLayers, RunOptions, antipodes};
+use strata_run::catalogue::Space;
+use strata_run::{Error, KeepLayers, RunOptions, antipodes};
 use strata_store::JobDir;
 
 use super::args::SolveArgs;
@@ -91,7 +91,8 @@ pub(super) fn show(
         }
         found => found?,
     };
-    let antipode = |found: strata::Antipode| Antipode { state: found.state, moves: found.moves };
+    let antipode =
+        |found: strata_run::Antipode| Antipode { state: found.state, moves: found.moves };
     progress.emit(&Event::Antipodes(Antipodes {
         depth: found.depth,
         states: found.states,

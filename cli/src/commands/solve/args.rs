@@ -12,7 +12,7 @@ use crate::args::path::PathArgs;
 use crate::args::search::SearchArgs;
 use crate::args::values::{at_most, available_threads};
 use crate::duration::parse_duration;
-use strata::size::parse_size;
+use strata_run::size::parse_size;
 
 /// The most antipodes that are printed.
 const MAX_ANTIPODES: i64 = 1_000;
@@ -116,7 +116,7 @@ mod tests {
     use std::num::NonZeroU32;
 
     use clap::Parser;
-    use strata::KeepLayers;
+    use strata_run::KeepLayers;
 
     use super::*;
     use crate::args::values::Engine;

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use clap::Args;
-use strata::{Ended, Job, StopReason, check_data_dir, lock_data_dir, temporary_data_dir};
+use strata_run::{Ended, Job, StopReason, check_data_dir, lock_data_dir, temporary_data_dir};
 
 use super::args::SolveArgs;
 use super::prepared::Prepared;
@@ -16,7 +16,7 @@ use crate::output::console::Console;
 use crate::output::exit::{ExitCode, Failure};
 use crate::output::progress::Progress;
 use crate::signals::SignalToken;
-use strata::size::parse_size;
+use strata_run::size::parse_size;
 
 /// Resources of the search.
 #[derive(Debug, Args)]

@@ -1,7 +1,7 @@
 //! Choice of the engine by flags, puzzle and memory.
 
-use strata::catalogue::Space;
-use strata::{EngineChoice, EngineNeeds, choose_engine, spec_to_resume};
+use strata_run::catalogue::Space;
+use strata_run::{EngineChoice, EngineNeeds, choose_engine, spec_to_resume};
 use strata_store::EngineKind;
 
 use super::args::SolveArgs;

@@ -1,8 +1,8 @@
 //! `strata solve --path`: which searches have a path, and why one was not found.
 
-use strata::Error;
-use strata::catalogue::Space;
 use strata_engine::symbolic::StepError;
+use strata_run::Error;
+use strata_run::catalogue::Space;
 
 use super::args::SolveArgs;
 use super::prepared::Prepared;
@@ -18,7 +18,7 @@ pub(super) fn check(args: &SolveArgs, prepared: &Prepared, space: &Space) -> Res
         return Err(Failure::usage(format!("--path: {name} does not name its moves")));
     }
     args.path.form.check_for_goal(prepared.request.is_exhaustive())?;
-    let keeps_all = args.search.keep_layers == strata::KeepLayers::All;
+    let keeps_all = args.search.keep_layers == strata_run::KeepLayers::All;
     let by_midpoints = prepared.request.spec().engine.is_explicit() && space.ends().is_some();
     let needs_layers = prepared.request.paths_need_layers() && !by_midpoints;
     if needs_layers && args.search.line.given("keep-layers") && !keeps_all {

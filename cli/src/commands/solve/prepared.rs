@@ -1,7 +1,7 @@
 //! The search of `strata solve`, checked before anything is written.
 
-use strata::catalogue::Space;
-use strata::{EngineChoice, REVERSIBLE_SAMPLES, Request, RunOptions, default_shards};
+use strata_run::catalogue::Space;
+use strata_run::{EngineChoice, REVERSIBLE_SAMPLES, Request, RunOptions, default_shards};
 
 use super::args::SolveArgs;
 use super::engine;

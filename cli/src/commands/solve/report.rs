@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use strata::{Event, Finished, Request, StopReason};
+use strata_run::{Event, Finished, Request, StopReason};
 
 use super::args::SolveArgs;
 use super::prepared::Prepared;

@@ -5,8 +5,8 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use clap::Args;
-use strata::size::parse_size;
-use strata::{
+use strata_run::size::parse_size;
+use strata_run::{
     Ended, Event, Job, KeepLayers, Request, RunControl, RunOptions, StopReason, lock_data_dir,
 };
 
@@ -131,7 +131,7 @@ pub(crate) fn run(args: &RunArgs, folder: &Path, console: &Console) -> Result<Ex
         },
         started,
     };
-    let ended = strata::run(&prepared.request, job, space, control)?;
+    let ended = strata_run::run(&prepared.request, job, space, control)?;
     signals.search_over();
     let code = match ended {
         Ended::Finished(finished) => report::result(&prepared, &progress, &finished),

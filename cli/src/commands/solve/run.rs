@@ -2,9 +2,9 @@
 
 use std::time::Instant;
 
-use strata::catalogue::Space;
-use strata::forecast::Expected;
-use strata::{
+use strata_run::catalogue::Space;
+use strata_run::forecast::Expected;
+use strata_run::{
     CancelToken, Ended, Event, Job, KeepLayers, PathOutcome, Request, RunControl, RunOptions,
     StopReason, check_data_dir, find_path, lock_data_dir,
 };
@@ -128,7 +128,7 @@ impl Run<'_> {
             },
             started: self.started,
         };
-        Ok(strata::run(request, job, space, control)?)
+        Ok(strata_run::run(request, job, space, control)?)
     }
 
     /// Searches and shows the moves of a shortest solution.

@@ -3,10 +3,10 @@
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-use strata::{CancelToken, Request};
 use strata_coordinator::dashboard::Dashboard;
 use strata_proto::net::{NetError, Security, TlsFiles, Token};
 use strata_proto::platform::{Platform, System};
+use strata_run::{CancelToken, Request};
 use tokio::runtime::{Builder, Runtime};
 
 use crate::output::console::Console;

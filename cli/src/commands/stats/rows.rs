@@ -2,8 +2,9 @@
 
 use std::path::Path;
 
-use strata::{LayerEvent, LayerEvents, LayerRecord, verify};
+use strata_run::{LayerEvent, LayerEvents, verify};
 use strata_store::EngineKind;
+use strata_store::LayerRecord;
 
 use crate::client::record;
 use crate::folder::open;

@@ -4,8 +4,8 @@ use std::io;
 use std::time::Duration;
 
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
-use strata::forecast::Forecast;
-use strata::{Tracker, memory};
+use strata_run::forecast::Forecast;
+use strata_run::{Tracker, memory};
 
 use super::sink::{Sink, Throttle};
 use crate::output::events::Event;

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use strata::forecast::Forecast;
-use strata::progress::{CheckpointLine, LayerLine, Pace};
-use strata::{Tracker, memory};
+use strata_run::forecast::Forecast;
+use strata_run::progress::{CheckpointLine, LayerLine, Pace};
+use strata_run::{Tracker, memory};
 use tracing::{Level, info, warn};
 
 use super::sink::{Sink, Throttle};

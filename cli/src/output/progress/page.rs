@@ -4,13 +4,14 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use serde_json::Value;
-use strata::{LayerEvent, LayerRecord, Request, Tracker};
 use strata_coordinator::dashboard::model::{
     Action, Checkpoint, Job, JobResult, JobState, LogEntry, LogPart, MarkKind, Overview, Range,
     Scope, Solution,
 };
 use strata_coordinator::dashboard::{Source, SourceError};
+use strata_run::{LayerEvent, Request, Tracker};
 use strata_store::JobSpec;
+use strata_store::LayerRecord;
 
 use super::sink::Sink;
 use crate::output::events::{self, Event};
@@ -282,7 +283,7 @@ impl Source for SearchPage {
 
 #[cfg(test)]
 mod tests {
-    use strata::RunOptions;
+    use strata_run::RunOptions;
     use strata_store::EngineKind;
 
     use super::*;

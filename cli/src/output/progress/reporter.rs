@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use strata::forecast::Forecast;
+use strata_run::forecast::Forecast;
 
 use super::bar::Bar;
 use super::json::JsonLines;

@@ -9,7 +9,7 @@ use strata_proto::net::printable;
 use strata_store::EngineKind;
 
 use super::sink::Sink;
-use strata::LayerRecord;
+use strata_store::LayerRecord;
 
 use crate::output::events::{Antipode, Antipodes, Event, Farthest, Outcome, Summary};
 use crate::output::layer::Layer;

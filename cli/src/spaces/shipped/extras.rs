@@ -2,7 +2,7 @@
 
 use std::error::Error;
 
-use strata::catalogue::{Entry, Parameters};
+use strata_run::catalogue::{Entry, Parameters};
 
 use crate::args::path::PathFormat;
 use crate::spaces::moves::{Moves, Shown};

@@ -7,9 +7,9 @@ pub(crate) mod gold;
 mod panex;
 mod tiles;
 
-use strata::catalogue::{Entry, Registry};
 use strata_puzzles::panex::Panex;
 use strata_puzzles::tiles::Tiles;
+use strata_run::catalogue::{Entry, Registry};
 
 pub(crate) use self::extras::{Extras, OtherForm, Refused, Replay};
 use crate::spaces::program;
@@ -55,7 +55,7 @@ fn forms_in(puzzles: &Registry) -> Vec<(&'static str, &'static OtherForm)> {
 
 #[cfg(test)]
 mod tests {
-    use strata::catalogue::{KeySpace, Parameter, Parameters, Puzzle, Seed, SpaceError};
+    use strata_run::catalogue::{KeySpace, Parameter, Parameters, Puzzle, Seed, SpaceError};
 
     use super::*;
 

@@ -73,7 +73,7 @@ fn insecure_nodes_run_and_warn() {
     cluster.join("w1", &format!("--listen 0.0.0.0:{port} {advertise}"));
     for name in [COORDINATOR, "w1"] {
         let log = cluster.log(name);
-        assert!(log.contains("WARN") && log.contains("--insecure: traffic is not"), "{log}");
+        assert!(log.contains("WARN") && log.contains("insecure: traffic is not"), "{log}");
     }
     expect(0, &mut cluster.client("list"));
 }

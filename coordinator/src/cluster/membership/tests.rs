@@ -143,9 +143,9 @@ fn processes_that_replace_each_other_have_one_identity() {
 #[test]
 fn a_process_takes_over_from_its_copy_that_has_ended() {
     let membership = Membership::new(LEASE);
-    for _ in 0..3 {
+    for copy in ["b", "c", "d"] {
         Worker::connect(&membership, 3, "a");
-        let copy = Worker::connect(&membership, 3, "copy");
+        let copy = Worker::connect(&membership, 3, copy);
         membership.disconnect(3, copy.connection);
     }
     let mut events = session(&membership, 5, &[3]);

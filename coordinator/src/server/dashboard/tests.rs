@@ -1,7 +1,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use strata::catalogue::Registry;
+use strata_run::catalogue::Registry;
 use strata_store::{EngineKind, JobSpec};
 
 use super::*;
@@ -119,7 +119,7 @@ fn layers_come_from_the_view_and_the_journal() {
     assert_eq!(depths(&source, 1500), (None, None));
     let view = source.cluster.job(&id);
     view.activate(entry.progress);
-    view.add_layer(line(1500), strata::Figures::default());
+    view.add_layer(line(1500), strata_run::Figures::default());
     assert_eq!(depths(&source, 1024), (Some(1024), Some(1499)));
     assert_eq!(depths(&source, 1500), (Some(1500), Some(1500)));
     assert_eq!(depths(&source, 1501), (None, None));
@@ -166,8 +166,8 @@ fn a_running_job_has_its_figures_and_the_age_and_cost_of_its_checkpoint() {
     let view = source.cluster.job(&id);
     view.activate(entry.progress);
     view.set_workers(1, Vec::new());
-    let left = strata::forecast::Range { low: 8.0, high: 10.0 };
-    let figures = strata::Figures {
+    let left = strata_run::forecast::Range { low: 8.0, high: 10.0 };
+    let figures = strata_run::Figures {
         rate: 5.0,
         mean_rate: 4.0,
         share_of_work: Some(0.25),

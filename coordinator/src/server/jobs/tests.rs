@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use prost::Message;
-use strata::Figures;
-use strata::catalogue::{Entry, KeySpace, Parameter, Parameters, Puzzle, Seed, SpaceError};
 use strata_proto::net::{TlsFiles, limits};
+use strata_run::Figures;
+use strata_run::catalogue::{Entry, KeySpace, Parameter, Parameters, Puzzle, Seed, SpaceError};
 use strata_space::file_value;
 use strata_store::{JobResult, LayerRecord, Weight};
 use tempfile::TempDir;
@@ -84,8 +84,8 @@ async fn a_dense_job_has_at_most_a_shard_for_each_block() {
     assert!(status.message().starts_with("100 shards are more than"), "{status}");
     let job = submit("b", 0).await.unwrap().into_inner();
     let shards = job.spec.unwrap().shards;
-    assert!((1..=strata::DEFAULT_SHARDS).contains(&shards), "{shards}");
-    assert!(submit("c", shards + 1).await.is_err() || shards == strata::DEFAULT_SHARDS);
+    assert!((1..=strata_run::DEFAULT_SHARDS).contains(&shards), "{shards}");
+    assert!(submit("c", shards + 1).await.is_err() || shards == strata_run::DEFAULT_SHARDS);
 }
 
 #[tokio::test]

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
-use strata::catalogue::Registry;
 use strata_proto::v1;
+use strata_run::catalogue::Registry;
 use strata_store::{EngineKind, JobSpec};
 use tempfile::TempDir;
 

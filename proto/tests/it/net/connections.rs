@@ -254,7 +254,7 @@ async fn a_client_needs_the_authority_to_reach_an_encrypted_node() {
     assert!(text.contains("the node may not use TLS: then its URL begins with http://"), "{text}");
     // Without an authority the client does not try to connect.
     let error = health(&node.https(), &plain(Some(SECRET)), TIMEOUT).await.unwrap_err();
-    assert!(error.to_string().contains("--tls-ca"), "{error}");
+    assert!(error.to_string().contains("`tls_ca`"), "{error}");
 
     // A certificate does not replace the token.
     let tls = TlsFiles { ca: Some(authority.path("ca.pem")), ..TlsFiles::default() };
@@ -337,7 +337,7 @@ fn errors_name_unusable_files() {
     let halves = [(open(Some(&cert), None, None)), open(None, Some(&key), None)];
     for half in halves {
         let text = half.unwrap_err();
-        assert!(text.contains("--tls-cert") && text.contains("--tls-key"), "{text}");
+        assert!(text.contains("`tls_cert`") && text.contains("`tls_key`"), "{text}");
     }
     let blamed = [
         (open(Some(&garbage), Some(&key), None), &garbage),
@@ -362,8 +362,8 @@ fn errors_name_unusable_files() {
 fn an_authority_alone_does_not_open_a_listener() {
     let authority = Authority::new();
     let error = authority.security(None, true).server().map(drop).unwrap_err().to_string();
-    for flag in ["--tls-ca", "--tls-cert", "--tls-key"] {
-        assert!(error.contains(flag), "{error}");
+    for setting in ["`tls_ca`", "`tls_cert`", "`tls_key`"] {
+        assert!(error.contains(setting), "{error}");
     }
 }
 

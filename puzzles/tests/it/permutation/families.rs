@@ -179,13 +179,13 @@ fn a_family_is_searched_as_a_file_with_its_moves_is() {
 fn a_family_that_cannot_add_inverses_does_not_advise_it() {
     let (family, file) = (member::<Lx>(&[3], &[]), from_file::<Lx>(&[3], &[]));
     assert_eq!(family.advice(), None);
-    assert_eq!(file.advice().unwrap(), "1 of 2 moves has no inverse; --inverses adds them");
+    assert_eq!(file.advice().unwrap(), "1 of 2 moves has no inverse; `inverses` adds them");
     let goals = [("goal", "? ? ?")];
     let why = |puzzle: &dyn Fn() -> Result<(), SpaceError>| puzzle().unwrap_err().to_string();
     let family = member::<Lx>(&[3], &goals);
     let family = why(&|| family.check_explicit());
     let file = from_file::<Lx>(&[3], &goals);
-    assert_eq!(why(&|| file.check_explicit()), format!("{family} (--inverses adds them)"));
+    assert_eq!(why(&|| file.check_explicit()), format!("{family} (`inverses` adds them)"));
     assert!(family.ends_with("takes one goal, not 6"), "{family}");
     assert_eq!(member::<BurntPancake>(&[3], &[]).advice(), None);
 }

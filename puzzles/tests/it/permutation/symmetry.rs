@@ -341,7 +341,7 @@ fn the_dense_form_of_alike_pieces_and_too_many_symmetries_are_refused() {
     let puzzle = Permutation::open(&parameters(texts::RING, &[on])).unwrap();
     for error in [puzzle.dense_size().unwrap_err(), puzzle.dense().unwrap_err()] {
         let text = error.to_string();
-        let why = "with --symmetry on it takes puzzles whose pieces all differ";
+        let why = "with `symmetry` on it takes puzzles whose pieces all differ";
         assert!(matches!(error, SpaceError::Conflict { .. }) && text.contains(why), "{text}");
     }
     puzzle.check_explicit().unwrap();

@@ -4,15 +4,16 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::Path;
 use std::sync::Arc;
 
-use strata::catalogue::Registry;
-use strata::space::dense::{
+use strata::Parameters;
+use strata_engine::dense::{Options, PartSearch, SearchError};
+use strata_run::catalogue::Registry;
+use strata_run::{DenseSetup, DenseWorker, KeepLayers, LayerReport, Restore, StopReason, Work};
+use strata_run::{Retryable, WorkerError};
+use strata_space::LayerStats;
+use strata_space::dense::{
     BlockStep, BlockSteps, DenseParts, DenseShape, DenseSpace, DenseState, DenseTables, LaneMap,
     MoveTable, RowStep,
 };
-use strata::{DenseSetup, DenseWorker, KeepLayers, LayerReport, Restore, StopReason, Work};
-use strata::{Parameters, Retryable, WorkerError};
-use strata_engine::dense::{Options, PartSearch, SearchError};
-use strata_space::LayerStats;
 use strata_store::{
     CheckpointFile, DenseNumbering, DenseReader, ExpectedFile, FaultyFs, FileKind, Fs, JobDir,
     KeptFile, Layer, RealFs, StoreError,

@@ -8,10 +8,11 @@ use std::num::NonZeroU32;
 use std::path::Path;
 use std::sync::Arc;
 
-use strata::{DenseSetup, DenseWorker, KeepLayers, LayerRecord, LayerReport, Restore, Work};
+use strata::LayerRecord;
 use strata_engine::dense::{Options, PartSearch, Search, SearchError};
 use strata_puzzles::permutation::Permutation;
 use strata_puzzles::{DenseHanoi, Hanoi};
+use strata_run::{DenseSetup, DenseWorker, KeepLayers, LayerReport, Restore, Work};
 use strata_space::dense::{
     BlockStep, BlockSteps, DenseParts, DenseShape, DenseSpace, DenseState, DenseTables, LaneMap,
     MoveTable, RowStep,

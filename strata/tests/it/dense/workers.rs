@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use std::path::Path;
 use std::sync::Arc;
 
-use strata::{DenseSetup, DenseWorker, KeepLayers, LayerReport, Restore, Work};
+use strata_run::{DenseSetup, DenseWorker, KeepLayers, LayerReport, Restore, Work};
 use strata_space::LayerStats;
 use strata_space::dense::DenseSpace;
 use strata_store::{CheckpointFile, Fs, JobDir, KeptFile, RealFs};

@@ -5,10 +5,11 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use strata::{Budget, KeepLayers, LayerRecord, LayerReport, Setup, Worker};
+use strata::LayerRecord;
 use strata_engine::explicit::{
     Engine, Exchange, Inbox, InboxOptions, LocalExchange, MemoryRun, Result, SortBuffers,
 };
+use strata_run::{Budget, KeepLayers, LayerReport, Setup, Worker};
 use strata_space::{Digest, Finish, LayerStats};
 use strata_store::{EncodeOptions, EntryKey, Fs, JobDir, KeptFile, Layer, LocalWidth, RealFs};
 
@@ -252,7 +253,7 @@ fn inbox(setup: SearchSetup, worker: &Setup) -> Inbox {
 /// Runs an operation on all workers in parallel.
 pub(crate) fn on_all_workers(
     workers: &mut [Worker],
-    step: fn(&mut Worker) -> std::result::Result<LayerReport, strata::WorkerError>,
+    step: fn(&mut Worker) -> std::result::Result<LayerReport, strata_run::WorkerError>,
 ) -> Vec<LayerReport> {
     if let [only] = workers {
         return vec![step(only).unwrap()];

@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::Duration;
 
-use strata::{Engine, Error, Event, Search};
+use strata::{Engine, Search};
+use strata_run::{Error, Event};
 use strata_space::Digest;
 
 /// What an independent search finds.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use strata::catalogue::{Entry, Registry, Space};
+use strata_run::catalogue::{Entry, Registry, Space};
 use strata_space::dense::{DenseFolding, DenseShape, DenseSize, DenseSpace};
 use strata_space::{
     Chain, Curve, DrawingTheme, Finish, KeySpace, NestedSize, Parameter, ParameterReader,

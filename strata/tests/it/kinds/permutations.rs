@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use strata::{Engine, Error, Search};
+use strata::{Engine, Search};
+use strata_run::Error;
 use strata_space::file_value;
 
 use crate::kinds::check::{Checked, Expected, check, from_both_ends, layers_of, sizes};

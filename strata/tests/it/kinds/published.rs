@@ -1,6 +1,7 @@
 //! Published counts of large puzzles, at a scale for tests.
 
-use strata::{Engine, Error, Search};
+use strata::{Engine, Search};
+use strata_run::Error;
 
 use crate::kinds::permutations::puzzle;
 

@@ -2,8 +2,8 @@
 
 use std::marker::PhantomData;
 
-use strata::space::Key;
 use strata::{KeySpace, Parameter, Parameters, Puzzle, Search, Seed, SpaceError};
+use strata_space::Key;
 
 use crate::kinds::check::{Expected, check, from_both_ends, layers_of, sizes};
 

@@ -6,8 +6,8 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use strata::catalogue::Registry;
-use strata::verify;
+use strata_run::catalogue::Registry;
+use strata_run::verify;
 use strata_store::{HistoryPrefix, JobDir, Manifest, RealFs, check_name};
 use tempfile::TempDir;
 use xxhash_rust::xxh3::xxh3_64;
@@ -94,7 +94,7 @@ fn check_history(job: &JobDir, prefix: &HistoryPrefix, history: &[u8]) -> Result
 impl Jobs {
     fn verify(&self, job: &JobDir, manifest: &Manifest) -> Result<Outcome, Finding> {
         let Manifest { spec, checkpoint, .. } = manifest;
-        let history = match strata::read_history(job, manifest) {
+        let history = match strata_run::read_history(job, manifest) {
             Ok(history) => history,
             Err(error) => return Ok(Outcome::refused(error)),
         };

@@ -7,11 +7,11 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use redb::{Database, ReadableDatabase, ReadableTable, TableDefinition};
-use strata::{KeepLayers, StopReason};
 use strata_coordinator::{
     AutoEngine, ClusterCheckpoint, EngineRecord, JobEntry, JobOptions, JobState, Journal,
     JournalError, WorkerEntry,
 };
+use strata_run::{KeepLayers, StopReason};
 use strata_store::{
     CheckpointFile, EngineKind, Hex64, JobResult, JobSpec, KeptFile, LayerRecord, Weight,
 };

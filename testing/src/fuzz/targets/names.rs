@@ -4,8 +4,8 @@
 
 use std::path::Path;
 
-use strata::size::parse_size;
 use strata_proto::net::{Token, printable, protocol};
+use strata_run::size::parse_size;
 use strata_store::{Digest, EngineKind, Hex64, check_name, read_input};
 use tempfile::TempDir;
 

@@ -2,9 +2,9 @@
 //!
 //! An input is the name of a space and its parameters, one a line: `name=value`.
 
-use strata::catalogue::{Parameters, Registry};
 use strata_proto::net::{convert, limits};
 use strata_proto::v1;
+use strata_run::catalogue::{Parameters, Registry};
 
 use super::support::must;
 use crate::fuzz::mutate;

@@ -262,7 +262,7 @@ fn no_such_job(data_dir: &Path, request: &Request, jobs: &[(JobDir, Manifest)]) 
 }
 
 /// How a job differs from a specification, parameter by parameter.
-pub(crate) fn differences(spec: &JobSpec, job: &Manifest) -> String {
+pub fn differences(spec: &JobSpec, job: &Manifest) -> String {
     let differ = spec.differences(&job.spec).into_iter();
     let differ = differ
         .map(|(name, mine, theirs)| format!("{name} is {theirs} in job {}, not {mine}", job.job));

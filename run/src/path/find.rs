@@ -60,7 +60,7 @@ pub fn find_path(
 ///
 /// # Errors
 /// As [`positions_to`]; [`Error::NoPath`] if the puzzle does not name the moves.
-pub(crate) fn trace_to(
+pub fn trace_to(
     request: &Request,
     state: &ListedState,
     space: &Space,

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// Clones share one state, so a signal handler or another thread can hold one.
 ///
 /// ```
-/// let token = strata::CancelToken::new();
+/// let token = strata_run::CancelToken::new();
 /// let other = token.clone();
 /// other.cancel();
 /// assert!(token.is_cancelled());

@@ -7,16 +7,11 @@ use strata_space::{Digest, Parameters, SpaceError};
 use strata_store::{DataDir, JobDir, JobSpec, LayerRecord};
 use tempfile::TempDir;
 
-use crate::catalogue::Space;
-use crate::error::{Error, Result};
-use crate::job::cancel::CancelToken;
-use crate::job::history::read_history;
-use crate::job::layers::{LayerView, ListedState, open_layer};
-use crate::job::request::Request;
-use crate::job::session::Finished;
-use crate::path::find::{find_path, trace_to};
-use crate::path::outcome::{Moves, PathOutcome};
-use crate::plan::sums::Totals;
+use strata_run::catalogue::Space;
+use strata_run::{
+    CancelToken, Error, Finished, LayerView, ListedState, Moves, PathOutcome, Request, Result,
+    Totals, find_path, open_layer, read_history, trace_to,
+};
 
 /// Opens the puzzle of a search with other parameters.
 pub(crate) type OpenParameters =
@@ -36,7 +31,7 @@ pub struct Report {
 }
 
 impl Report {
-    pub(super) fn new(
+    pub(crate) fn new(
         request: Request,
         folder: JobDir,
         finished: Finished,
@@ -45,7 +40,7 @@ impl Report {
         temporary: Option<TempDir>,
     ) -> Result<Report> {
         let history = read_history(&folder, &folder.read_manifest()?)?;
-        let layers = history.lines;
+        let layers = history.lines().to_vec();
         Ok(Report { request, folder, finished, layers, open, _data: data, _temporary: temporary })
     }
 

@@ -7,17 +7,14 @@ use std::time::{Duration, Instant};
 use strata_space::{KeySpace, NestedPuzzle, Puzzle, SpaceError, Tabled};
 use strata_store::{DataDir, EngineKind, JobDir, JobSpec, LayerRecord, Manifest, RealFs};
 
-use super::report::{OpenParameters, Report};
-use crate::catalogue::{Registry, Space};
-use crate::engine::{EngineNeeds, choose_engine};
-use crate::error::{Error, Result};
-use crate::job::cancel::CancelToken;
-use crate::job::event::Event;
-use crate::job::folder::{Job, check_data_dir, differences, lock_data_dir, temporary_data_dir};
-use crate::job::request::{Request, RunOptions, default_shards};
-use crate::job::session::{self, Ended, RunControl};
-use crate::keep_layers::KeepLayers;
-use crate::size::parse_size;
+use crate::report::{OpenParameters, Report};
+use strata_run::catalogue::{Registry, Space};
+use strata_run::size::parse_size;
+use strata_run::{
+    CancelToken, Ended, EngineNeeds, Error, Event, Job, KeepLayers, Request, Result, RunControl,
+    RunOptions, check_data_dir, choose_engine, default_shards, differences, lock_data_dir,
+    temporary_data_dir,
+};
 
 /// How layers are held during a search.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
@@ -371,7 +368,7 @@ impl<'a> Search<'a> {
         };
         let folder = job.folder().clone();
         let control = RunControl { cancel: &cancel, on_event: &mut *on_event, started };
-        match session::run(&request, job, space, control)? {
+        match strata_run::run(&request, job, space, control)? {
             Ended::Finished(finished) => {
                 Report::new(request, folder, *finished, open, data, temporary)
             }

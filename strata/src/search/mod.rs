@@ -1,4 +1,0 @@
-//! The facade: a search in one process, with checkpoints, resume and paths.
-
-pub(crate) mod builder;
-pub(crate) mod report;
