@@ -311,6 +311,10 @@ fn layer_report(report: v1::LayerReport) -> Result<LayerReport, ConvertError> {
 impl WorkerPool for RemotePool {
     type Error = ClusterError;
 
+    fn workers(&self) -> usize {
+        self.workers.len()
+    }
+
     fn run(&mut self, order: Order) -> Result<Vec<Result<Done, ClusterError>>, ClusterError> {
         let done = match order {
             Order::Seed => self.execute(Kind::Seed, |_| What::Seed(v1::Seed {})),

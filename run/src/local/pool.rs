@@ -76,6 +76,13 @@ impl LocalPool {
 impl WorkerPool for LocalPool {
     type Error = WorkerError;
 
+    fn workers(&self) -> usize {
+        match &self.workers {
+            Workers::Explicit(workers) => workers.len(),
+            Workers::Others(workers) => workers.len(),
+        }
+    }
+
     fn run(&mut self, order: Order) -> Result<Vec<Result<Done>>> {
         let (threads, restore) = (&*self.threads, &*self.restore);
         let workers: Vec<&mut dyn Work> = match &mut self.workers {

@@ -73,6 +73,9 @@ pub trait WorkerPool {
     /// What can go wrong.
     type Error: Retryable;
 
+    /// The number of workers.
+    fn workers(&self) -> usize;
+
     /// Sends an order to all workers and waits until each has carried it out or failed. Returns a
     /// result for each worker, in the order of their numbers: this is the barrier of a search.
     ///
@@ -211,16 +214,26 @@ where
         self.pool
     }
 
-    /// The results of all workers, or the failure that ends the search.
-    fn order(&mut self, order: Order) -> Result<Vec<Done>, DriveError<E>> {
+    /// The result of each worker. A layer without the part of one would be taken for a smaller layer.
+    fn results(&mut self, order: Order) -> Result<Vec<Result<Done, E>>, DriveError<E>> {
         let results = self.pool.run(order).map_err(DriveError::Failed)?;
-        all_done(results).map_err(DriveError::Failed)
+        let (expected, found) = (self.pool.workers(), results.len());
+        if found == expected {
+            Ok(results)
+        } else {
+            Err(Refusal::Results { expected, found }.into())
+        }
+    }
+
+    /// What all workers have done, or the failure that ends the search.
+    fn order(&mut self, order: Order) -> Result<Vec<Done>, DriveError<E>> {
+        all_done(self.results(order)?).map_err(DriveError::Failed)
     }
 
     /// All workers make or load a layer.
     fn layer(&mut self, order: Order) -> Result<(), DriveError<E>> {
         let is_next = matches!(order, Order::Advance { .. });
-        let results = self.pool.run(order).map_err(DriveError::Failed)?;
+        let results = self.results(order)?;
         let is_intact = is_next && results.iter().all(Result::is_err);
         let all = match all_done(results) {
             Ok(all) => all,
@@ -340,11 +353,17 @@ mod tests {
         assert_eq!(all_done(done).unwrap().len(), 2);
     }
 
-    /// A worker that makes layer 0, and whose disk is full then.
-    struct FullPool;
+    /// Workers of which the first makes layer 0, and whose disk is full then. The others say nothing.
+    struct FullPool {
+        workers: usize,
+    }
 
     impl WorkerPool for FullPool {
         type Error = Failure;
+
+        fn workers(&self) -> usize {
+            self.workers
+        }
 
         fn run(&mut self, order: Order) -> Result<Vec<Result<Done, Failure>>, Failure> {
             let stats = LayerStats {
@@ -397,8 +416,7 @@ mod tests {
         fn checkpointed(&mut self, _: u32, _: u64, _: Duration) {}
     }
 
-    #[test]
-    fn the_error_of_an_abandoned_layer_is_reported() {
+    fn driver(workers: usize) -> Driver<FullPool, Abandoned> {
         let options = PlanOptions {
             rule: Finish::Exhausted,
             max_layers: None,
@@ -409,7 +427,20 @@ mod tests {
             states_are_orbits: false,
         };
         let plan = Plan::new(options, Start::Seeds);
-        let mut driver = Driver::new(plan, FullPool, Abandoned::default(), Duration::from_secs(60));
+        let pool = FullPool { workers };
+        Driver::new(plan, pool, Abandoned::default(), Duration::from_secs(60))
+    }
+
+    #[test]
+    fn a_layer_without_the_part_of_a_worker_is_refused() {
+        let ended = driver(2).run();
+        let refusal = Refusal::Results { expected: 2, found: 1 };
+        assert!(matches!(ended, Err(DriveError::Refused(found)) if found == refusal));
+    }
+
+    #[test]
+    fn the_error_of_an_abandoned_layer_is_reported() {
+        let mut driver = driver(1);
         // The two layers before cannot be saved here.
         let ended = driver.run();
         assert!(matches!(ended, Err(DriveError::Failed(Failure::Damaged))), "{ended:?}");

@@ -11,6 +11,14 @@ pub enum Refusal {
         /// The report's.
         found: u32,
     },
+    /// The pool has not returned a result for each worker.
+    #[error("{found} results of {expected} workers")]
+    Results {
+        /// The workers.
+        expected: usize,
+        /// The results.
+        found: usize,
+    },
     /// The plan does not expect the input in its state.
     #[error("unexpected {what}")]
     NotRequested {
