@@ -14,7 +14,6 @@ pub fn cycles(tree: &Tree, imports: &Imports) -> Vec<Vec<FileId>> {
         targets[*from].push(*to);
     }
     let mut components = components(&targets);
-    components.retain(|component| component.len() > 1);
     components.iter_mut().for_each(|component| component.sort_unstable());
     components.sort_by_key(|component| (usize::MAX - component.len(), component.clone()));
     components
@@ -39,10 +38,10 @@ pub fn describe(tree: &Tree, imports: &Imports, cycles: &[Vec<FileId>]) -> Strin
     text
 }
 
-/// Strongly connected components by Tarjan's algorithm.
+/// Strongly connected components of two and more nodes, by Tarjan's algorithm.
 ///
 /// `targets[node]` are the nodes that a node leads to.
-fn components(targets: &[Vec<usize>]) -> Vec<Vec<usize>> {
+pub fn components(targets: &[Vec<usize>]) -> Vec<Vec<usize>> {
     let mut search = Search {
         targets,
         order: vec![None; targets.len()],
@@ -57,6 +56,7 @@ fn components(targets: &[Vec<usize>]) -> Vec<Vec<usize>> {
             search.visit(node);
         }
     }
+    search.components.retain(|component| component.len() > 1);
     search.components
 }
 

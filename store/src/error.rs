@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::job::holder::Holder;
+use crate::holder::Holder;
 
 /// Result type of this crate.
 pub type Result<T, E = StoreError> = std::result::Result<T, E>;

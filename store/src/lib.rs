@@ -36,6 +36,7 @@ mod diagram;
 mod error;
 mod fs;
 mod hex;
+mod holder;
 mod job;
 mod key;
 mod layer;
@@ -52,9 +53,10 @@ pub use fs::{
     read_limited, remove_abandoned, write_durably,
 };
 pub use hex::Hex64;
+pub use holder::Holder;
 pub use job::{
     Checkpoint, CheckpointFile, Counters, DataDir, EngineKind, History, HistoryPrefix, HistoryView,
-    Holder, JobDir, JobResult, JobSpec, KeptFile, LayerRecord, MANIFEST_FORMAT, Manifest, OwnedJob,
+    JobDir, JobResult, JobSpec, KeptFile, LayerRecord, MANIFEST_FORMAT, Manifest, OwnedJob,
     Removed, RunSettings, RunState, frontier_file, is_layer_file, jobs_in, layer_file, older_file,
     owned_jobs, read_history, remove_job, remove_remains, take_job,
 };

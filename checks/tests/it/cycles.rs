@@ -1,9 +1,9 @@
-//! No import cycle between the files of a crate.
+//! No import cycle between the files of a crate, nor between its folders.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use strata_checks::cycles::{cycles, describe};
+use strata_checks::cycles::{components, cycles, describe};
 use strata_checks::imports::{Imports, imports};
 use strata_checks::modules::Tree;
 use strata_checks::workspace;
@@ -33,6 +33,46 @@ fn files_of_a_crate_do_not_import_each_other() {
         }
     }
     assert!(report.is_empty(), "import cycles:\n{report}");
+}
+
+/// The folder or file in `src` that a file belongs to; none for the roots.
+fn part(file: &Path) -> Option<String> {
+    let name = file.strip_prefix("src").ok()?.components().next()?.as_os_str().to_str()?;
+    let name = name.strip_suffix(".rs").unwrap_or(name);
+    (!["lib", "main"].contains(&name)).then(|| name.to_owned())
+}
+
+#[test]
+fn folders_of_a_crate_do_not_import_each_other() {
+    let mut report = String::new();
+    let members = workspace::members(workspace::root()).unwrap();
+    // Arguments, output and puzzles of the command line still refer to each other.
+    for member in members.into_iter().filter(|member| member.name != "strata-cli") {
+        let Checked { tree, imports, .. } = check(&member.folder);
+        let mut between: BTreeMap<(String, String), String> = BTreeMap::new();
+        for ((from, to), found) in &imports {
+            let (source, target) = (&tree.files[*from], &tree.files[*to]);
+            if let (Some(a), Some(b)) = (part(source), part(target))
+                && a != b
+            {
+                let line = format!("{}:{} {}", source.display(), found[0].line, found[0].path);
+                between.entry((a, b)).or_insert(line);
+            }
+        }
+        let names: BTreeSet<&String> = between.keys().flat_map(|(a, b)| [a, b]).collect();
+        let number = |name: &String| names.iter().position(|other| *other == name).unwrap();
+        let targets = names.iter().map(|name| {
+            between.keys().filter(|(from, _)| from == *name).map(|(_, to)| number(to)).collect()
+        });
+        for cycle in components(&targets.collect::<Vec<Vec<usize>>>()) {
+            let is_in = |name: &String| cycle.contains(&number(name));
+            let lines = between.iter().filter(|((a, b), _)| is_in(a) && is_in(b));
+            for ((a, b), line) in lines {
+                report += &format!("{}: {a} -> {b}: {line}\n", member.name);
+            }
+        }
+    }
+    assert!(report.is_empty(), "import cycles of folders:\n{report}");
 }
 
 /// Prints a line for each crate of the workspace in `STRATA_CHECKS_ROOT`, or of this one.

@@ -11,11 +11,12 @@ use strata_proto::net::{KeptFiles, convert};
 use strata_proto::platform::Instant;
 use strata_proto::v1;
 use strata_proto::v1::FailureKind;
+use strata_proto::v1::keep_layers::Which;
 use strata_run::forecast::Forecast;
 use strata_run::progress::Field;
 use strata_run::{
-    DriveError, Driver, LayerEvents, Outcome, Plan, PlanOptions, ResumePoint, Start, Totals,
-    Tracker,
+    DriveError, Driver, KeepLayers, LayerEvents, Outcome, Plan, PlanOptions, ResumePoint, Start,
+    Totals, Tracker,
 };
 use strata_store::{CheckpointFile, LayerRecord};
 
@@ -27,7 +28,6 @@ use super::job_view::JobView;
 use super::space_info::SpaceInfo;
 use super::worker_pool::{Interruption, RemotePool, RestoreOrders};
 use crate::entry::{JobEntry, WorkerNumber};
-use crate::server::options::keep_layers_to;
 
 /// How long the running layer may take after a shutdown is requested. Supervisors allow 30 seconds,
 /// and the checkpoint takes part of them.
@@ -114,6 +114,16 @@ fn interruption(cluster: Arc<Cluster>, job: Arc<JobView>) -> Interruption {
         let since = requested.get_or_insert_with(Instant::now);
         (begins || since.elapsed() > SHUTDOWN_GRACE).then_some(ClusterError::Shutdown)
     })
+}
+
+/// The layers to keep as a message.
+pub(crate) fn keep_layers_to(keep: KeepLayers) -> v1::KeepLayers {
+    let which = match keep {
+        KeepLayers::Last => Which::Last(true),
+        KeepLayers::All => Which::All(true),
+        KeepLayers::Every(step) => Which::Every(step.get()),
+    };
+    v1::KeepLayers { which: Some(which) }
 }
 
 /// The workers that own a shard, by number.

@@ -8,17 +8,8 @@ use strata_proto::v1;
 use strata_proto::v1::keep_layers::Which;
 use strata_run::KeepLayers;
 
+use crate::cluster::session::keep_layers_to;
 use crate::entry::{EngineRecord, JobOptions};
-
-/// The layers to keep as a message.
-pub(crate) fn keep_layers_to(keep: KeepLayers) -> v1::KeepLayers {
-    let which = match keep {
-        KeepLayers::Last => Which::Last(true),
-        KeepLayers::All => Which::All(true),
-        KeepLayers::Every(step) => Which::Every(step.get()),
-    };
-    v1::KeepLayers { which: Some(which) }
-}
 
 /// A job's options as a message.
 pub(crate) fn options_to(options: &JobOptions) -> v1::JobOptions {

@@ -7,7 +7,7 @@ use crate::error::{Result, StoreError};
 use crate::fs::durable::{create_dir_durably, remove_files};
 use crate::fs::file_system::Fs;
 use crate::fs::regular::{open_private, open_regular};
-use crate::job::holder;
+use crate::job::lock_file;
 use crate::job::manifest::MANIFEST_FILE;
 use crate::name::check_name;
 
@@ -39,7 +39,7 @@ impl DataDir {
             }
             // A process locks the file before it writes to it, and empties it before it ends. The files
             // of other users cannot be read. The lock is held until the directory is removed.
-            let lock = open_regular(&entry.path().join(holder::LOCK_FILE));
+            let lock = open_regular(&entry.path().join(lock_file::LOCK_FILE));
             if let Ok(lock) = lock
                 && lock.try_lock().is_ok()
                 && lock.metadata().is_ok_and(|lock| lock.len() > 0)
@@ -59,16 +59,16 @@ impl DataDir {
     /// `Locked` if another process holds the lock, or `Io`.
     pub fn lock(fs: &dyn Fs, dir: &Path) -> Result<Self> {
         create_dir_durably(fs, dir)?;
-        let path = dir.join(holder::LOCK_FILE);
+        let path = dir.join(lock_file::LOCK_FILE);
         let lock = open_private(File::options().create(true).truncate(false).write(true), &path);
         let lock = lock.map_err(StoreError::io("open", &path))?;
         match lock.try_lock() {
             Ok(()) => {
-                holder::write(&lock);
+                lock_file::write(&lock);
                 Ok(Self { dir: dir.to_path_buf(), lock })
             }
             Err(TryLockError::WouldBlock) => {
-                let holder = holder::read(&path).map(Box::new);
+                let holder = lock_file::read(&path).map(Box::new);
                 Err(StoreError::Locked { dir: dir.to_path_buf(), holder })
             }
             Err(TryLockError::Error(error)) => Err(StoreError::io("lock", &path)(error)),
@@ -106,7 +106,7 @@ impl DataDir {
 
 impl Drop for DataDir {
     fn drop(&mut self) {
-        holder::clear(&self.lock);
+        lock_file::clear(&self.lock);
     }
 }
 

@@ -1,24 +1,19 @@
-//! The process that holds the lock of a data directory, as it is written into the lock file.
+//! The lock file of a data directory, which names the process that holds the lock.
 //!
 //! The lock itself is the operating system's. What the file says is for messages only: it is neither
 //! synced nor checked, and nothing depends on it.
 
-use std::fmt;
 use std::fs::File;
 use std::io::Read;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
-
-use serde::{Deserialize, Serialize};
+use std::time::Duration;
 
 use crate::fs::regular::open_regular;
+use crate::holder::Holder;
 
 /// Name of the lock file in a data directory.
 pub(super) const LOCK_FILE: &str = ".lock";
-
-/// Longest command line that is written or read, in bytes.
-const COMMAND_BYTES: usize = 2_000;
 
 /// Longest lock file that is read, in bytes: escapes of JSON take up to six bytes each.
 const FILE_BYTES: u64 = 16_000;
@@ -28,61 +23,12 @@ const FILE_BYTES: u64 = 16_000;
 const ATTEMPTS: u32 = 10;
 const PAUSE: Duration = Duration::from_millis(20);
 
-/// The process that holds a lock.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Holder {
-    /// Its process id.
-    pub pid: u32,
-    /// When it took the lock, in seconds since 1970.
-    pub since: u64,
-    /// Its command line.
-    pub command: String,
-}
-
 impl Holder {
     /// The process that works in a data directory, as far as it can be seen here: one that was killed
     /// is none, and one in another container may be invisible. Takes no lock.
     #[must_use]
     pub fn of(data_dir: &Path) -> Option<Holder> {
         entry(&data_dir.join(LOCK_FILE)).filter(Holder::is_running)
-    }
-
-    /// Whether the process runs this command: its id may have been given to another one.
-    fn is_running(&self) -> bool {
-        if !cfg!(target_os = "linux") {
-            return true;
-        }
-        let line = std::fs::read(Path::new("/proc").join(self.pid.to_string()).join("cmdline"));
-        let line = line.unwrap_or_default();
-        let words: Vec<_> = line.split(|byte| *byte == 0).map(String::from_utf8_lossy).collect();
-        words.join(" ").trim_end().starts_with(self.command.trim_end())
-    }
-
-    /// This process, from now on.
-    fn this() -> Holder {
-        let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
-        let words: Vec<String> =
-            std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
-        let mut command = words.join(" ");
-        command.truncate(command.floor_char_boundary(COMMAND_BYTES));
-        Holder { pid: std::process::id(), since, command }
-    }
-
-    /// Whether a process of that id exists. One in another container may be invisible here.
-    fn is_visible(&self) -> bool {
-        !cfg!(target_os = "linux") || Path::new("/proc").join(self.pid.to_string()).exists()
-    }
-}
-
-impl fmt::Display for Holder {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
-        let (amount, unit) = match now.saturating_sub(self.since) {
-            age @ 0..120 => (age, "s"),
-            age @ 120..7_200 => (age / 60, "min"),
-            age => (age / 3600, "h"),
-        };
-        write!(f, "process {}, for {amount} {unit}: {}", self.pid, self.command)
     }
 }
 
@@ -147,16 +93,5 @@ mod tests {
         assert_eq!(Holder::of(dir.path()), None);
         std::fs::write(&path, "{\"pid\":1").unwrap();
         assert_eq!(read(&path), None);
-    }
-
-    #[test]
-    fn the_time_is_in_its_largest_unit() {
-        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs();
-        let shown =
-            |age| Holder { pid: 7, since: now - age, command: "a b".to_owned() }.to_string();
-        assert_eq!(shown(300), "process 7, for 5 min: a b");
-        assert_eq!(shown(200_000), "process 7, for 55 h: a b");
-        let future = Holder { pid: 7, since: u64::MAX, command: "a".to_owned() };
-        assert_eq!(future.to_string(), "process 7, for 0 s: a");
     }
 }
