@@ -213,11 +213,6 @@ impl Membership {
             let returns = replaced.instances.contains(&hello.instance);
             replaced.returns += usize::from(returns && before.outbound.is_some());
             let is_copied = returns && replaced.returns >= RETURNS_OF_A_COPY;
-            if is_copied {
-                // One of them may end now, and the other take over while the connection of the ended one
-                // has not been closed. A job that is resumed then must not fail again.
-                replaced.returns = 0;
-            }
             replaced.add(&before.hello.instance);
             let event = if is_copied {
                 WorkerEvent::Copied { worker: number }
@@ -242,6 +237,12 @@ impl Membership {
         };
         state.members.insert(number, member);
         connection
+    }
+
+    /// Forgets which processes have replaced each other. Somebody who has ended a copy starts the job again.
+    /// The other process may take over before the connection of the ended one is seen to be closed.
+    pub(crate) fn forget_replaced(&self) {
+        self.state().replaced.clear();
     }
 
     /// Ends a connection. The worker's lease continues.

@@ -42,6 +42,7 @@ pub(super) fn cancel(cluster: &Cluster, id: &str) -> Result<(JobEntry, bool), Jo
 /// # Errors
 /// Those of the journal.
 pub(super) fn resume(cluster: &Cluster, id: &str) -> Result<JobEntry, JournalError> {
+    cluster.membership.forget_replaced();
     let entry = cluster.journal.requeue(id)?;
     let view = cluster.job(&entry.id);
     view.log(Level::Info, "queued again");

@@ -100,6 +100,7 @@ impl JobService for Jobs {
         let entry = blocking(self.cluster.platform(), move || {
             let now = cluster.seconds();
             let name = name.as_deref().map(|name| JobName { name, again });
+            cluster.membership.forget_replaced();
             let (entry, new) =
                 cluster.journal.submit(&label, name, spec, options, now, expected_layers)?;
             if new {

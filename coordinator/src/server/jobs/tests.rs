@@ -81,7 +81,7 @@ async fn a_dense_job_has_at_most_a_shard_for_each_block() {
     };
     let status = submit("a", 100).await.unwrap_err();
     assert_eq!(status.code(), Code::InvalidArgument);
-    assert!(status.message().starts_with("100 shards are more than"), "{status}");
+    assert!(status.message().starts_with("shards: 100 shards are more than"), "{status}");
     let job = submit("b", 0).await.unwrap().into_inner();
     let shards = job.spec.unwrap().shards;
     assert!((1..=strata_run::DEFAULT_SHARDS).contains(&shards), "{shards}");
