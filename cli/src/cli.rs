@@ -3,7 +3,6 @@
 use clap::builder::StyledStr;
 use clap::{Arg, Command as Definition, CommandFactory, Parser, Subcommand};
 
-use crate::args::flags::{self, FlagError};
 use crate::commands::completions::{self, CompletionsArgs};
 use crate::commands::gc::GcArgs;
 use crate::commands::health::HealthArgs;
@@ -28,7 +27,8 @@ use crate::commands::view::{ListArgs, StatusArgs};
 use crate::help;
 use crate::output::args::GlobalArgs;
 use crate::output::exit;
-use crate::spaces::program;
+use crate::program;
+use crate::program::flags::{self, FlagError};
 use crate::target::{Places, Typed};
 
 /// Breadth-first search of large state spaces, on disk.

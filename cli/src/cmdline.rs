@@ -11,7 +11,7 @@ use crate::args::line::SolveLine;
 use crate::cli::{self, Cli, Command};
 use crate::help;
 use crate::output::exit::Failure;
-use crate::spaces::program;
+use crate::program;
 use crate::target::Typed;
 
 /// Why there is no command to run.

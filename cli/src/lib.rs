@@ -1,8 +1,8 @@
 //! The command line of Strata: arguments in, text out.
 //!
 //! Each layer imports from those below it only: [`run`] dispatches to `commands`; commands use
-//! `target`, which finds jobs, `client`, `folder` and `spaces`; these use `args`, the flags that commands share, and
-//! `files`; all print through `output`.
+//! `target`, which finds jobs, `client`, `folder` and `args`, the flags that commands share; these use `spaces` and
+//! `files`; all print through `output`, and know the puzzles from `program`.
 #![forbid(unsafe_code)]
 
 mod args;
@@ -15,6 +15,7 @@ mod files;
 mod folder;
 mod help;
 mod output;
+mod program;
 mod signals;
 mod spaces;
 mod target;
@@ -33,7 +34,6 @@ use crate::commands::{
 };
 use crate::output::console::Console;
 use crate::output::exit::{ExitCode, Failure};
-use crate::spaces::program;
 
 /// A puzzle of keys, to be registered with [`run`].
 pub const fn puzzle<P: Puzzle + KeySpace>() -> Entry {

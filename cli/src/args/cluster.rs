@@ -6,10 +6,10 @@ use clap::Args;
 use clap::builder::BoolishValueParser;
 use strata_proto::net::{Security, TlsFiles, Token};
 
-use crate::args::line::quoted;
 use crate::args::values::secret_file;
 use crate::output::exit::Failure;
-use crate::spaces::program;
+use crate::output::shell::quoted;
+use crate::program;
 
 /// Address of a coordinator on this machine.
 const COORDINATOR: &str = "http://127.0.0.1:7070";

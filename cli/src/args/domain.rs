@@ -6,10 +6,10 @@ use clap::builder::{BoolishValueParser, PossibleValue, PossibleValuesParser, Typ
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 use strata_space::Values;
 
-use crate::args::flags::{COMMON, SharedFlag};
-use crate::args::given::Given;
 use crate::args::line::SolveLine;
-use crate::spaces::program;
+use crate::program;
+use crate::program::flags::{COMMON, SharedFlag};
+use crate::spaces::given::Given;
 use crate::spaces::shipped::{self, OtherForm};
 
 /// Heading of the flags of particular state spaces in help texts.

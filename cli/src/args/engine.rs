@@ -7,12 +7,7 @@ use strata_store::EngineKind;
 
 use crate::args::line::SolveLine;
 use crate::output::exit::{ExitCode, Failure};
-
-/// Flags that only the explicit engine supports.
-pub(crate) const EXPLICIT_ONLY: [&str; 4] = ["workers", "shards", "k", "locality"];
-
-/// Flags for the files of layers, which the symbolic engine does not write.
-pub(crate) const FOR_FILES: [&str; 2] = ["keep-layers", "disk-limit"];
+use crate::program::flags::{EXPLICIT_ONLY, FOR_FILES};
 
 /// The first given flag that only the explicit engine supports, with dashes.
 pub(crate) fn explicit_flag(line: &SolveLine) -> Option<String> {

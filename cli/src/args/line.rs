@@ -5,7 +5,8 @@ use std::ffi::OsString;
 use clap::parser::ValueSource;
 use clap::{ArgAction, ArgMatches, Command as Definition};
 
-use crate::spaces::program;
+use crate::output::shell::quoted;
+use crate::program;
 
 /// Positional values and flags of a `solve` or `submit`, from the command line or environment.
 #[derive(Clone, Debug, Default)]
@@ -70,15 +71,5 @@ impl SolveLine {
         }
         words.push("--resume".to_owned());
         words.join(" ")
-    }
-}
-
-/// The word, quoted for a POSIX shell if necessary.
-pub(crate) fn quoted(word: &str) -> String {
-    let harmless = |c: char| c.is_ascii_alphanumeric() || "_-./:=@%+,".contains(c);
-    if !word.is_empty() && word.chars().all(harmless) {
-        word.to_owned()
-    } else {
-        format!("'{}'", word.replace('\'', r"'\''"))
     }
 }

@@ -2,9 +2,7 @@
 
 pub(crate) mod cluster;
 pub(crate) mod domain;
-pub(crate) mod flags;
-pub(crate) mod given;
+pub(crate) mod engine;
 pub(crate) mod line;
-pub(crate) mod path;
 pub(crate) mod search;
 pub(crate) mod values;

@@ -5,9 +5,9 @@ use clap::builder::BoolishValueParser;
 use strata_run::KeepLayers;
 
 use crate::args::domain::{CommonFlags, DomainArgs};
-use crate::args::given::Given;
 use crate::args::line::SolveLine;
 use crate::args::values::Engine;
+use crate::spaces::given::Given;
 use strata_run::size::parse_size;
 
 /// What to search, and when to stop.

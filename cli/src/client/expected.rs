@@ -11,7 +11,7 @@ use crate::client::remote::Remote;
 use crate::output::console::Console;
 use crate::output::exit::Failure;
 use crate::output::forecast::{self, Search};
-use crate::spaces::program;
+use crate::program;
 
 /// Prints what a job is expected to cost on the workers of the cluster.
 ///

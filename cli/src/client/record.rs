@@ -17,7 +17,7 @@ use crate::output::events::{Farthest, Outcome, Summary, radius};
 use crate::output::json;
 use crate::output::json::write_line;
 use crate::output::layer::counted;
-use crate::spaces::program;
+use crate::program;
 use crate::spaces::request::{self, Naming};
 
 /// Last second that the time format can express.

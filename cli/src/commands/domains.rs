@@ -9,7 +9,7 @@ use crate::output::console::Console;
 use crate::output::exit::{ExitCode, Failure};
 use crate::output::json::write_line;
 use crate::output::stdout;
-use crate::spaces::program;
+use crate::program;
 
 /// Runs `strata domains`.
 pub(crate) fn run(console: &Console) -> Result<ExitCode, Failure> {

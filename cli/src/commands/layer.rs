@@ -17,7 +17,7 @@ use crate::output::exit::{ExitCode, Failure};
 use crate::output::json::write_line;
 use crate::output::stdout;
 use crate::output::units;
-use crate::spaces::program;
+use crate::program;
 use crate::target::{ClusterJob, Target, TargetArgs};
 
 /// Arguments of `layer`.

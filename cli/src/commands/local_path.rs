@@ -8,11 +8,11 @@ use strata_run::size::parse_size;
 use strata_run::{PathOutcome, Request, RunOptions, StopReason, find_path, lock_data_dir};
 use strata_store::{JobResult, Manifest, RunState};
 
-use crate::args::path::PathForm;
 use crate::args::values::at_most;
 use crate::folder;
 use crate::output::console::Console;
 use crate::output::exit::{ExitCode, Failure};
+use crate::output::path_form::PathForm;
 use crate::output::progress::Progress;
 use crate::signals::SignalToken;
 use crate::spaces::puzzle::{self, Puzzle};

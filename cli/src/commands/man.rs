@@ -11,7 +11,7 @@ use crate::output::console::Console;
 use crate::output::exit::{ExitCode, Failure};
 use crate::output::json::write_line;
 use crate::output::stdout;
-use crate::spaces::program;
+use crate::program;
 
 /// Arguments of `man`.
 #[derive(Debug, Args)]

@@ -13,15 +13,15 @@ use strata_run::{numbering, trace_dense};
 use strata_space::dense::DenseState;
 use strata_store::EngineKind;
 
-use crate::args::path::PathForm;
 use crate::client::layers::RemoteLayers;
 use crate::client::remote::Remote;
 use crate::client::{record, searched};
 use crate::commands::local_path::{self, PathResources};
 use crate::output::console::Console;
 use crate::output::exit::{ExitCode, Failure};
+use crate::output::path_form::PathForm;
 use crate::output::progress::Progress;
-use crate::spaces::program;
+use crate::program;
 use crate::spaces::puzzle::Puzzle;
 use crate::target::{ClusterJob, Target, TargetArgs};
 

@@ -10,6 +10,7 @@ use strata_run::{EngineChoice, KeepLayers, engines_of};
 use strata_store::check_name;
 
 use crate::args::cluster::ClientArgs;
+use crate::args::engine::{announcement, explicit_flag, files_flag, named};
 use crate::args::search::SearchArgs;
 use crate::client::follow::Follower;
 use crate::client::remote::Remote;
@@ -17,7 +18,6 @@ use crate::client::{expected, record, report};
 use crate::duration::parse_duration;
 use crate::output::console::Console;
 use crate::output::exit::{ExitCode, Failure};
-use crate::spaces::engine::{announcement, explicit_flag, files_flag, named};
 use crate::spaces::request;
 
 /// Arguments of `submit`.

@@ -7,6 +7,8 @@ pub(crate) mod exit;
 pub(crate) mod forecast;
 pub(crate) mod json;
 pub(crate) mod layer;
+pub(crate) mod path_form;
 pub(crate) mod progress;
+pub(crate) mod shell;
 pub(crate) mod stdout;
 pub(crate) mod units;

@@ -3,6 +3,12 @@
 use strata_run::catalogue::Registry;
 use strata_space::{Parameter, Values};
 
+/// Flags that only the explicit engine supports.
+pub(crate) const EXPLICIT_ONLY: [&str; 4] = ["workers", "shards", "k", "locality"];
+
+/// Flags for the files of layers, which the symbolic engine does not write.
+pub(crate) const FOR_FILES: [&str; 2] = ["keep-layers", "disk-limit"];
+
 /// Parameters that commands list among their own flags, in this order.
 pub(crate) const COMMON: [&str; 2] = ["exhaust", "symmetry"];
 

@@ -4,7 +4,9 @@ use std::sync::{Arc, OnceLock};
 
 use strata_run::catalogue::Registry;
 
-use crate::args::flags::{self, FlagError, SharedFlag};
+pub(crate) mod flags;
+
+use flags::{FlagError, SharedFlag};
 
 struct Program {
     puzzles: Arc<Registry>,

@@ -6,7 +6,7 @@ use strata_coordinator::dashboard::model::Solution;
 use strata_run::catalogue::{Parameters, Space};
 use strata_space::DrawingTheme;
 
-use crate::spaces::program;
+use crate::program;
 
 /// Draws positions. The space of the last drawing stays open: a solution is played in one space, and
 /// opening it may build tables.

@@ -1,11 +1,10 @@
 //! State spaces as the command line names them, and the moves of the puzzles among them.
 
 pub(crate) mod drawings;
-pub(crate) mod engine;
+pub(crate) mod given;
 pub(crate) mod moves;
 pub(crate) mod path_command;
 pub(crate) mod presenter;
-pub(crate) mod program;
 pub(crate) mod puzzle;
 pub(crate) mod request;
 pub(crate) mod shipped;

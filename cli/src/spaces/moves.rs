@@ -2,9 +2,9 @@
 
 use strata_run::FoundPath;
 
-use crate::args::path::{PathForm, PathFormat};
 use crate::output::events;
 use crate::output::exit::Failure;
+use crate::output::path_form::{PathForm, PathFormat};
 use crate::output::progress::Progress;
 
 /// Moves as words: LC for Panex, U for sliding tiles.

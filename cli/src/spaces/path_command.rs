@@ -11,7 +11,7 @@ use serde_json::Value;
 use strata_run::CancelToken;
 use strata_store::{Fs, RealFs, create_private};
 
-use crate::spaces::program;
+use crate::program;
 
 /// Time after which a process is killed. Browsers do not wait for more than five minutes.
 pub(crate) const LIMIT: Duration = Duration::from_secs(4 * 60);

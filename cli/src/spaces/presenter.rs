@@ -8,12 +8,12 @@ use strata_coordinator::dashboard::{Presenter, SourceError, Texts};
 use strata_space::Parameter;
 use strata_store::EngineKind;
 
-use crate::args::line::quoted;
 use crate::output::events::{self, Outcome};
+use crate::output::shell::quoted;
+use crate::program;
+use crate::program::flags::EXPLICIT_ONLY;
 use crate::spaces::drawings::Drawings;
-use crate::spaces::engine::EXPLICIT_ONLY;
 use crate::spaces::path_command::{Found, PathCommand};
-use crate::spaces::program;
 use crate::spaces::request::Naming;
 
 /// The presenter of this program, with its name and its puzzles.

@@ -8,11 +8,11 @@ use strata_space::dense::DenseSpace;
 use strata_space::{Chain, SpaceError, StateSpace};
 use strata_store::JobSpec;
 
-use crate::args::path::{PathForm, PathFormat};
 use crate::output::exit::{ExitCode, Failure};
+use crate::output::path_form::{PathForm, PathFormat};
 use crate::output::progress::Progress;
+use crate::program;
 use crate::spaces::moves::{self, Moves, Shown};
-use crate::spaces::program;
 use crate::spaces::shipped::{self, Replay};
 
 /// A space whose moves have names.

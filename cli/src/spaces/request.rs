@@ -7,12 +7,12 @@ use std::path::Path;
 use strata_run::catalogue::{Entry, Parameters, Space};
 use strata_space::{MAX_FILE_BYTES, Parameter, SpaceError, Values, file_value};
 
-use crate::args::given::Given;
 use crate::files;
 use crate::output::events::Outcome;
 use crate::output::exit::{ExitCode, Failure};
 use crate::output::layer::counted;
-use crate::spaces::program;
+use crate::program;
+use crate::spaces::given::Given;
 use crate::spaces::shipped::{self, OtherForm, Refused};
 
 /// Why the search of the command line was refused.

@@ -12,7 +12,7 @@ use strata_store::{RealFs, jobs_in};
 
 use crate::args::cluster::ClientArgs;
 use crate::client::remote::Remote;
-use crate::spaces::program;
+use crate::program;
 
 /// The longest wait for a coordinator: the user waits, too.
 const TIMEOUT: Duration = Duration::from_millis(800);

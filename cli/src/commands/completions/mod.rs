@@ -13,7 +13,7 @@ use clap_complete::env::{CompleteEnv, Shells};
 
 use crate::output::exit::{ExitCode, Failure};
 use crate::output::stdout;
-use crate::spaces::program;
+use crate::program;
 
 /// The variable with the shell's name, by which a script asks for completions.
 const VARIABLE: &str = "STRATA_COMPLETE";

@@ -21,10 +21,10 @@ use super::node;
 use crate::args::cluster::SecurityArgs;
 use crate::duration::{DurationError, parse_duration};
 use crate::output::exit::{ExitCode, Failure, path_code};
+use crate::program;
 use crate::signals::Signals;
 use crate::spaces::path_command::{self, PathCommand};
 use crate::spaces::presenter::PuzzlePresenter;
-use crate::spaces::program;
 
 /// Arguments of `coordinator`.
 #[derive(Debug, Args)]

@@ -13,8 +13,8 @@ use super::node::{self, host};
 use crate::args::cluster::{ClientArgs, parse_url};
 use crate::args::values::{at_most, available_threads};
 use crate::output::exit::{ExitCode, Failure};
+use crate::program;
 use crate::signals::Signals;
-use crate::spaces::program;
 use strata_run::size::parse_size;
 
 /// Arguments of `worker`.

@@ -13,11 +13,11 @@ use strata_run::memory;
 use strata_store::{RealFs, write_durably};
 
 use super::args::{ProveArgs, VerifyProofArgs};
-use crate::args::path::check_folder;
 use crate::files;
 use crate::output::console::Console;
 use crate::output::exit::{ExitCode, Failure};
 use crate::output::json::write_line;
+use crate::output::path_form::check_folder;
 use crate::output::{stdout, units};
 
 /// Longest file that is read as a certificate, in bytes; that of `prove` has 276 KiB.

@@ -9,13 +9,13 @@ use terminal_size::{Height, Width, terminal_size_of};
 
 use super::args::{Form, PlotArgs, Theme};
 use super::event::{self, Written};
-use crate::args::path::check_folder;
 use crate::client::record;
 use crate::commands::stats::rows::rows;
 use crate::folder::{open, space};
 use crate::output::console::Console;
 use crate::output::exit::{ExitCode, Failure};
 use crate::output::layer::LayerRow;
+use crate::output::path_form::check_folder;
 use crate::output::stdout;
 use crate::target::Target;
 

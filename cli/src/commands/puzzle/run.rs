@@ -15,7 +15,8 @@ use crate::output::exit::{ExitCode, Failure, with_flags};
 use crate::output::json::write_line;
 use crate::output::stdout;
 use crate::output::units;
-use crate::spaces::{program, request};
+use crate::program;
+use crate::spaces::request;
 
 /// Runs `strata puzzle`.
 pub(crate) fn run(command: &PuzzleCommand, console: &Console) -> Result<ExitCode, Failure> {

@@ -8,10 +8,10 @@ use std::time::Duration;
 use clap::builder::{BoolishValueParser, Resettable};
 use clap::{Args, FromArgMatches};
 
-use crate::args::path::PathArgs;
 use crate::args::search::SearchArgs;
 use crate::args::values::{at_most, available_threads};
 use crate::duration::parse_duration;
+use crate::output::path_form::PathArgs;
 use strata_run::size::parse_size;
 
 /// The most antipodes that are printed.

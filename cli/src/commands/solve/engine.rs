@@ -5,8 +5,8 @@ use strata_run::{EngineChoice, EngineNeeds, choose_engine, spec_to_resume};
 use strata_store::EngineKind;
 
 use super::args::SolveArgs;
+use crate::args::engine::{explicit_flag, files_flag, first_given, named};
 use crate::output::exit::Failure;
-use crate::spaces::engine::{explicit_flag, files_flag, first_given, named};
 
 /// The engine of the command line, or the one that `auto` selects, with the reason.
 pub(super) fn choose(args: &SolveArgs, space: &Space) -> Result<EngineChoice, Failure> {

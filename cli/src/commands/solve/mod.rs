@@ -4,6 +4,7 @@ mod antipodes;
 pub(crate) mod args;
 pub(crate) mod embedded;
 mod engine;
+mod page;
 mod path;
 mod prepared;
 mod report;

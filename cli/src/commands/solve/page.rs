@@ -13,11 +13,11 @@ use strata_run::{LayerEvent, Request, Tracker};
 use strata_store::JobSpec;
 use strata_store::LayerRecord;
 
-use super::sink::Sink;
 use crate::output::events::{self, Event};
 use crate::output::layer::Layer;
+use crate::output::progress::Sink;
+use crate::program;
 use crate::spaces::drawings::Drawings;
-use crate::spaces::program;
 
 /// Layers of a part.
 const PART: usize = 1024;

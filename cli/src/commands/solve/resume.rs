@@ -13,15 +13,15 @@ use strata_run::{
 use super::prepared::Prepared;
 use super::report;
 use super::ui::Ui;
-use crate::args::line::quoted;
 use crate::args::values::at_most;
 use crate::duration::parse_duration;
 use crate::folder;
 use crate::output::console::Console;
 use crate::output::exit::{ExitCode, Failure};
 use crate::output::progress::Progress;
+use crate::output::shell::quoted;
+use crate::program;
 use crate::signals::SignalToken;
-use crate::spaces::program;
 use crate::spaces::request::Naming;
 
 /// Resources and limits of the run, for a job in a folder.

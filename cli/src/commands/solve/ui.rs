@@ -9,9 +9,10 @@ use strata_proto::platform::{Platform, System};
 use strata_run::{CancelToken, Request};
 use tokio::runtime::{Builder, Runtime};
 
+use super::page::{PageSink, SearchPage};
 use crate::output::console::Console;
 use crate::output::exit::{ExitCode, Failure};
-use crate::output::progress::{Progress, SearchPage};
+use crate::output::progress::Progress;
 use crate::spaces::presenter;
 
 /// The page of a search, served until it is dropped.
@@ -54,7 +55,7 @@ impl Ui {
         let bound = runtime.block_on(serving).map_err(Failure::usage)?;
         let link = format!("http://{bound}/#token={secret}");
         console.notice(&format!("page: {link}"));
-        progress.add_page(page);
+        progress.add(Box::new(PageSink(page)));
         Ok(Some(Ui { link, _runtime: runtime }))
     }
 

@@ -7,10 +7,9 @@
 mod bar;
 mod json;
 mod lines;
-mod page;
 mod reporter;
 mod sink;
 mod text;
 
-pub(crate) use page::SearchPage;
 pub(crate) use reporter::Progress;
+pub(crate) use sink::Sink;

@@ -11,7 +11,6 @@ use strata_run::forecast::Forecast;
 use super::bar::Bar;
 use super::json::JsonLines;
 use super::lines::Lines;
-use super::page::{PageSink, SearchPage};
 use super::sink::Sink;
 use super::text::{ResultText, StopNotice};
 use crate::output::console::{Console, Display};
@@ -77,9 +76,9 @@ impl Progress {
         }
     }
 
-    /// Adds the web page to the displays.
-    pub(crate) fn add_page(&self, page: SearchPage) {
-        self.shared.sinks().push(Box::new(PageSink(page)));
+    /// Adds a display.
+    pub(crate) fn add(&self, display: Box<dyn Sink>) {
+        self.shared.sinks().push(display);
     }
 
     /// Passes an event to every display.

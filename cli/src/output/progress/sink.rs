@@ -6,7 +6,7 @@ use std::time::Duration;
 use crate::output::events::Event;
 
 /// A destination of events. `now` is the time since the run began.
-pub(super) trait Sink: Send {
+pub(crate) trait Sink: Send {
     /// Handles an event.
     fn event(&mut self, event: &Event, now: Duration);
 

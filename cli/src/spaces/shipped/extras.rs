@@ -4,7 +4,7 @@ use std::error::Error;
 
 use strata_run::catalogue::{Entry, Parameters};
 
-use crate::args::path::PathFormat;
+use crate::output::path_form::PathFormat;
 use crate::spaces::moves::{Moves, Shown};
 
 /// What the command line has for one puzzle.

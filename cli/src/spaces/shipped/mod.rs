@@ -12,7 +12,7 @@ use strata_puzzles::tiles::Tiles;
 use strata_run::catalogue::{Entry, Registry};
 
 pub(crate) use self::extras::{Extras, OtherForm, Refused, Replay};
-use crate::spaces::program;
+use crate::program;
 
 static EXTRAS: [Extras; 2] = [
     Extras {

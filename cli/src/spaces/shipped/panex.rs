@@ -4,7 +4,7 @@ use strata_panex::{CentreTop, GoldPosition, NamedMove, Position, parse_moves};
 
 use super::extras::{Refused, Replay};
 use super::gold;
-use crate::args::path::PathFormat;
+use crate::output::path_form::PathFormat;
 use crate::spaces::moves::Shown;
 
 /// Replays moves. Those of Panex Gold are shown without tiles, which have no names.

@@ -3,7 +3,7 @@
 use strata_panex::tiles::{Board, Choices, Word, follow};
 
 use super::extras::Replay;
-use crate::args::path::PathFormat;
+use crate::output::path_form::PathFormat;
 use crate::spaces::moves::Shown;
 
 /// Replays moves; clockwise ones by their rules. Boards have one form only.
