@@ -36,22 +36,33 @@ fn solve_text(dir: &Path, line: &str) -> String {
 #[test]
 fn antipodes_have_shortest_ways_to_the_start() {
     let dir = tempdir().unwrap();
-    let ran = expect(0, &mut solve(dir.path(), "pancake 7 --exhaust --antipodes 20"));
-    let event = ran.event("antipodes");
-    assert_eq!((&event["depth"], &event["states"]), (&8.into(), &35.into()));
-    let found = antipodes(&ran);
-    assert_eq!(found.len(), 20);
-    assert_eq!(found.iter().map(|(state, _)| state).collect::<HashSet<_>>().len(), 20);
-    for (state, moves) in &found {
-        let moves = moves.as_ref().unwrap();
-        assert_eq!(moves.len(), 8);
-        assert_eq!(flipped(state, moves), "1 2 3 4 5 6 7");
+    // The dense engine shows 20 without a flag.
+    for flags in ["--exhaust --antipodes 20", "--engine dense"] {
+        let ran = expect(0, &mut solve(dir.path(), &format!("pancake 7 {flags}")));
+        let event = ran.event("antipodes");
+        assert_eq!((&event["depth"], &event["states"]), (&8.into(), &35.into()));
+        let found = antipodes(&ran);
+        assert_eq!(found.len(), 20);
+        assert_eq!(found.iter().map(|(state, _)| state).collect::<HashSet<_>>().len(), 20);
+        for (state, moves) in &found {
+            let moves = moves.as_ref().unwrap();
+            assert_eq!(moves.len(), 8);
+            assert_eq!(flipped(state, moves), "1 2 3 4 5 6 7");
+        }
     }
     // All of them if there are fewer; without the flag none.
     let ran = expect(0, &mut solve(dir.path(), "pancake 6 --exhaust --antipodes 20"));
     assert_eq!(antipodes(&ran).len(), 2);
     let ran = expect(0, &mut solve(dir.path(), "pancake 6 --exhaust"));
     assert!(ran.events("antipodes").is_empty());
+    // One of symmetric states is stored.
+    let diamond = common::data("skewb-diamond.tws");
+    let line = format!("{diamond} --symmetry on --engine dense --antipodes 5");
+    let ran = expect(0, &mut solve(dir.path(), &line));
+    let depth = ran.event("result")["layers"].as_u64().unwrap() as usize;
+    let found = antipodes(&ran);
+    assert!(!found.is_empty());
+    assert!(found.iter().all(|(_, moves)| moves.as_ref().unwrap().len() == depth), "{found:?}");
 }
 
 #[test]

@@ -30,16 +30,7 @@ fn is_one_line(ran: &Finished) {
 }
 
 #[test]
-fn a_job_that_is_there_is_read() {
-    let dir = tempdir().unwrap();
-    expect(0, &mut solve(dir.path(), "hanoi 4 --keep-layers all"));
-    for mut command in readers(dir.path()) {
-        expect(0, &mut command);
-    }
-    for flags in ["--list", "--sample 2"] {
-        expect(0, layer(dir.path(), 3).args(flags.split_whitespace()));
-    }
-    // A stopped job is read, too.
+fn a_stopped_job_is_read() {
     let dir = tempdir().unwrap();
     expect(4, &mut solve(dir.path(), "hanoi 4 --max-layers 3 --keep-layers all"));
     for mut command in readers(dir.path()) {
@@ -59,6 +50,8 @@ fn a_folder_without_a_job_is_no_such_job() {
             is_one_line(&expect(11, &mut command));
         }
     }
+    let ran = expect(11, &mut verify(&dir.path().join("empty")));
+    assert!(ran.stderr.contains("there is no job in"), "{}", ran.stderr);
 }
 
 #[test]
@@ -68,7 +61,8 @@ fn a_data_directory_with_several_jobs_is_refused() {
         expect(0, &mut solve(dir.path(), line));
     }
     for mut command in readers(dir.path()) {
-        refused(&mut command, "holds several jobs");
+        let message = refused(&mut command, "holds several jobs");
+        assert!(message.contains("hanoi-2-3-") && message.contains("hanoi-3-3-"), "{message}");
     }
 }
 

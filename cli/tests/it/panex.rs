@@ -10,19 +10,7 @@ use serde_json::Value;
 use tempfile::tempdir;
 
 #[test]
-fn operations_print_formula_and_moves() {
-    let ran = expect(0, &mut strata("panex op Tbar 4"));
-    let expected = "L Tbar_4 = L Tbar_3 + L Sbar_3 + 4 + L Tbar_2\n  \
-                    start  b1 b2 b3 b4 / - / o1 o2 o3 o4\n  \
-                    goal   - / b2 b3 b4 / b1 o1 o2 o3 o4\n  \
-                    moves  23, replayed\n\
-                    LR LC LC RL CR CL RC LC LR LC RL CL CR LC LC RL CL CL CR LC RC LR LC\n";
-    assert_eq!(ran.stdout, expected);
-
-    let ran = expect(0, &mut strata("panex op s 3 --right --variation supported --moves lines"));
-    assert!(ran.stdout.starts_with("R S_3\n  start  o1 o2 / b1 b2 o3 / b3\n"), "{}", ran.stdout);
-    assert!(ran.stdout.ends_with("b2 L>R\nb1 C>R\n"), "{}", ran.stdout);
-
+fn an_operation_has_its_moves_and_ends() {
     let there = expect(0, &mut strata("panex op X 5 --json")).event("operation");
     let back =
         expect(0, &mut strata("panex op X 5 --inverse --moves none --json")).event("operation");
@@ -39,30 +27,17 @@ fn operations_print_formula_and_moves() {
 }
 
 #[test]
-fn operations_of_the_paper_are_shortest() {
-    let lengths = [
-        ("T", [1, 3, 9, 24, 58]),
-        ("Tbar", [1, 2, 9, 23, 58]),
-        ("S", [0, 3, 8, 22, 57]),
-        ("Sbar", [0, 2, 8, 22, 57]),
-    ];
-    for (name, lengths) in lengths {
-        let sinks = name.starts_with('S');
-        let variations: &[&str] =
-            if sinks { &["plain", "supported", "larger"] } else { &["plain"] };
-        for (n, length) in (1..).zip(lengths).filter(|(_, length)| *length > 0) {
-            for variation in variations {
-                for side in ["", "--right"] {
-                    let line = format!(
-                        "panex op {name} {n} {side} --variation {variation} --search --json \
-                         --progress none --threads 1"
-                    );
-                    let found = expect(0, &mut strata(&line)).event("operation");
-                    let moves = Value::from(length);
-                    assert_eq!((&found["moves"], &found["searched"]), (&moves, &moves), "{line}");
-                }
-            }
-        }
+fn a_search_shows_that_operations_are_shortest() {
+    for (operation, length) in [
+        ("T 5", 58),
+        ("Tbar 4 --right", 23),
+        ("S 4 --variation supported", 22),
+        ("Sbar 5 --right --variation larger", 57),
+    ] {
+        let line = format!("panex op {operation} --search --json --progress none --threads 1");
+        let found = expect(0, &mut strata(&line)).event("operation");
+        let moves = Value::from(length);
+        assert_eq!((&found["moves"], &found["searched"]), (&moves, &moves), "{line}");
     }
 }
 
@@ -124,11 +99,8 @@ fn tables_show_the_evidence_for_each_number() {
         let line = ran.stdout.lines().find(|line| line.starts_with(start)).unwrap();
         line.split_whitespace().map(str::to_owned).collect::<Vec<_>>().join(" ")
     };
-    assert_eq!(row("  8"), "8 836 sc 835 sc 834 sc 834 sc 5359 Pckp 5359 c 4716");
     assert_eq!(row(" 11"), "11 11769 c 11769 c 11768 c 11768 c 76245 Pckp 76245 c 66568");
     assert_eq!(row("  4"), "4 24 sc 23 sc 22 sc 22 sc 128 sckp - -");
-    let legend = "\nP: proven for every n from 5 on (docs/panex-proof.md);\n";
-    assert!(ran.stdout.contains(legend), "{}", ran.stdout);
     assert!(ran.stdout.contains("U': U' is not what remains of U"), "{}", ran.stdout);
 
     let ran = expect(0, &mut strata("panex table --max 3 --json"));
@@ -163,11 +135,6 @@ fn independent_methods_agree() {
     let ran = expect(0, &mut strata("panex check 4 --threads 1 --progress none"));
     let rows: Vec<Vec<&str>> =
         ran.stdout.lines().map(|line| line.split_whitespace().collect()).collect();
-    assert_eq!(rows[0], ["X(4)"]);
-    assert_eq!(rows[1][..6], ["search", "over", "positions", "128", "11,620", "states"]);
-    assert_eq!(rows[2][..6], ["search", "over", "diagrams", "128", "11,620", "states"]);
-    assert_eq!(rows[3][..5], ["search", "over", "choke", "points", "128"]);
-    assert_eq!(rows[4][..5], ["exchange", "of", "the", "paper", "128"]);
     assert_eq!(rows[5], ["proof", "-", "none", "below", "5"]);
     assert_eq!(rows[6..], [["all", "agree", "on", "128"]]);
     let limits = "--explicit-max 7 --symbolic-max 6";

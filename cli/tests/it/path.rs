@@ -33,20 +33,6 @@ fn moves_of(ran: &Finished) -> String {
 }
 
 #[test]
-fn the_path_of_an_exchange_replays() {
-    let dir = tempdir().unwrap();
-    for (level, length) in [(1, 3), (2, 13), (3, 42), (5, 343)] {
-        let ran = expect(0, &mut plain(dir.path(), &format!("panex {level} --path")));
-        let moves = moves_of(&ran);
-        assert_eq!(moves.lines().count(), length);
-        let replayed = replay(&format!("panex {level}"), ["towers", "exchanged"], &moves);
-        assert_eq!(replayed.code, Some(0), "{}", replayed.stderr);
-        let summary = format!("{length} moves, to o1 ");
-        assert!(replayed.stdout.starts_with(&summary), "{}", replayed.stdout);
-    }
-}
-
-#[test]
 fn a_path_leads_from_any_position_to_any_other() {
     let dir = tempdir().unwrap();
     let ends = ["b2 b4 / b1 o3 / o1 b3 o2 o4", "- / b1 b2 o3 / o1 o2 b3 b4 o4"];
@@ -58,12 +44,6 @@ fn a_path_leads_from_any_position_to_any_other() {
     let title = format!("distance({} to {}) = {length}\n", ends[0], ends[1]);
     assert!(ran.stdout.starts_with(&title), "{}", ran.stdout);
     assert_eq!(replay("panex 4", ends, &moves).code, Some(0));
-    // The reverse path has the same length.
-    let mut command = solve(dir.path(), "panex 4 --path");
-    let ran = expect(0, command.args(["--start", ends[1], "--goal", ends[0]]));
-    assert_eq!(ran.event("result")["moves"], length);
-    assert_eq!(ran.event("path")["moves"].as_array().unwrap().len(), length);
-    assert_eq!(ran.event("job")["params"]["start"], ends[1]);
 }
 
 /// Moves and positions of a path.
@@ -83,18 +63,19 @@ fn a_path_has_the_position_before_each_move_and_after_the_last_one() {
     for flags in [
         "--engine explicit",
         "--engine explicit --keep-layers last",
+        "--engine explicit --keep-layers every:5",
         "--engine explicit --symmetry off",
+        "--engine explicit --symmetry off --keep-layers last",
         "--engine symbolic --path-format words",
         "--engine explicit --gold",
     ] {
         let dir = tempdir().unwrap();
         let ran = expect(0, &mut solve(dir.path(), &format!("panex 4 --path {flags}")));
         let (moves, positions) = path_event(&ran);
-        let mut command = strata("replay panex 4 --every 1 --json");
-        command.stdin(Stdio::piped()).stdout(Stdio::piped());
-        let mut child = command.spawn().unwrap();
-        child.stdin.take().unwrap().write_all(moves.join("\n").as_bytes()).unwrap();
-        let replayed = Finished::of(child.wait_with_output().unwrap()).events("position");
+        let ends = ["towers", "exchanged"];
+        let replayed = replay("panex 4 --every 1 --json", ends, &moves.join("\n"));
+        assert_eq!(replayed.code, Some(0), "{flags}: {}", replayed.stderr);
+        let replayed = replayed.events("position");
         let replayed: Vec<&str> =
             replayed.iter().map(|event| event["position"].as_str().unwrap()).collect();
         assert_eq!((moves.len(), positions.len()), (128, 129), "{flags}");
@@ -154,24 +135,6 @@ fn a_path_may_go_to_a_file() {
     let folder = dir.path();
     let ran = expect(2, solve(dir.path(), "panex 2 --path").arg("--path-file").arg(folder));
     assert!(ran.stderr.contains("cannot write"), "{}", ran.stderr);
-}
-
-#[test]
-fn midpoints_find_a_path_without_kept_layers() {
-    let dir = tempdir().unwrap();
-    for (line, length) in [
-        ("panex 4 --keep-layers last --path", 128),
-        ("panex 3 --keep-layers every:5 --path", 42),
-        ("panex 3 --symmetry off --keep-layers last --path", 42),
-        ("panex 3 --symmetry off --path", 42),
-    ] {
-        let ran = expect(0, &mut solve(dir.path(), line));
-        let moves = ran.event("path")["moves"].as_array().unwrap().clone();
-        assert_eq!(moves.len(), length, "{line}");
-        let moves: Vec<&str> = moves.iter().map(|mv| mv.as_str().unwrap()).collect();
-        let replayed = replay(&line[..7], ["towers", "exchanged"], &moves.join(" "));
-        assert_eq!(replayed.code, Some(0), "{}", replayed.stderr);
-    }
 }
 
 #[test]
@@ -276,7 +239,6 @@ fn a_replay_reports_the_illegal_move() {
     for (moves, code, reason) in [
         ("LR LC RC", 3, "the moves end in - / b1 b2 / o1 o2, not in o1 o2 / - / b1 b2"),
         ("LR LR", 2, "move 2 (b2 L>R)"),
-        ("LC XX", 2, "move 2: 'XX' is neither a move"),
         ("CL", 2, "move 1 (CL): C is empty"),
         ("b2 L>C", 2, "the top tile of L is b1"),
         // b2 is on the centre's top layer.
@@ -336,8 +298,6 @@ fn ambiguous_gold_positions_are_refused() {
     for (line, goal, reason) in [
         ("panex 2", "b b o / - / o .", hidden),
         ("panex 3", "b b / - / o o", "--goal: a position of level 2, not 3"),
-        ("panex 2", "b1 b2 / - / o o", "'b1' is none of b, o and . (an empty layer)"),
-        ("panex 2", "b b / - / o", "2 blue and 1 orange tiles"),
     ] {
         let mut command = solve(dir.path(), &format!("{line} --gold"));
         let message = refused(command.args(["--goal", goal]), reason);
@@ -374,24 +334,21 @@ fn a_job_in_a_folder_has_the_path_of_solve() {
 /// A shortest solution of every engine, by rules of its own.
 #[test]
 fn the_moves_of_hanoi_carry_the_tower_over() {
-    for (discs, pegs, moves) in [(5, 3, 31), (6, 4, 17)] {
-        for engine in ["explicit", "symbolic", "dense"] {
-            let dir = tempdir().unwrap();
-            let line = format!("hanoi {discs} --pegs {pegs} --engine {engine} --path");
-            let path = expect(0, &mut solve(dir.path(), &line)).event("path");
-            let words = path["moves"].as_array().unwrap();
-            assert_eq!(words.len(), moves, "{line}");
-            let mut stacks = vec![Vec::new(); pegs];
-            stacks[0] = (1..=discs).rev().collect::<Vec<u32>>();
-            for word in words {
-                let (from, to) = word.as_str().unwrap().split_once('-').unwrap();
-                let [from, to] = [from, to].map(|peg| peg.parse::<usize>().unwrap() - 1);
-                let disc = stacks[from].pop().unwrap();
-                assert!(stacks[to].last().is_none_or(|under| *under > disc), "{line}: {word}");
-                stacks[to].push(disc);
-            }
-            assert_eq!(stacks[pegs - 1].len(), discs as usize, "{line}");
+    for engine in ["explicit", "symbolic", "dense"] {
+        let dir = tempdir().unwrap();
+        let line = format!("hanoi 6 --pegs 4 --engine {engine} --path");
+        let path = expect(0, &mut solve(dir.path(), &line)).event("path");
+        let words = path["moves"].as_array().unwrap();
+        assert_eq!(words.len(), 17, "{line}");
+        let mut stacks = [vec![6, 5, 4, 3, 2, 1], Vec::new(), Vec::new(), Vec::new()];
+        for word in words {
+            let (from, to) = word.as_str().unwrap().split_once('-').unwrap();
+            let [from, to] = [from, to].map(|peg| peg.parse::<usize>().unwrap() - 1);
+            let disc = stacks[from].pop().unwrap();
+            assert!(stacks[to].last().is_none_or(|under| *under > disc), "{line}: {word}");
+            stacks[to].push(disc);
         }
+        assert_eq!(stacks[3].len(), 6, "{line}");
     }
 }
 

@@ -3,7 +3,6 @@
 use std::path::Path;
 
 use crate::common::{Finished, run, solve, strata};
-use roxmltree::Document;
 use tempfile::{TempDir, tempdir};
 
 /// A data directory with one finished job.
@@ -79,12 +78,9 @@ fn images_have_their_form_size_and_labels() {
     let ran = plot(0, dir.path(), &format!("--out {}", svg.display()));
     assert_eq!(ran.stdout, "");
     let text = std::fs::read_to_string(&svg).unwrap();
-    let document = Document::parse(&text).unwrap();
-    assert_eq!(document.root_element().attribute("viewBox"), Some("0 0 800 450"));
-    let labels: Vec<&str> = document.descendants().filter_map(|node| node.text()).collect();
     let title = format!("{}: positions by depth", id(dir.path()));
-    for label in [title.as_str(), "positions", "depth", "0", "800"] {
-        assert!(labels.contains(&label), "{label} is missing in {labels:?}");
+    for label in ["viewBox=\"0 0 800 450\"", &title, ">positions<", ">depth<", ">0<", ">800<"] {
+        assert!(text.contains(label), "{label} is missing in {text}");
     }
     // The same on standard output, which names no file.
     assert_eq!(plot(0, dir.path(), "--as svg").stdout, text);

@@ -1,6 +1,6 @@
 //! Puzzles from files on the command line.
 
-use crate::common::{expect, refused, solve, strata};
+use crate::common::{data, expect, refused, solve, strata};
 
 /// Swaps of neighbours, in a file of a folder.
 fn bubbles(folder: &std::path::Path) -> String {
@@ -30,35 +30,46 @@ fn a_file_is_searched_and_shown_by_its_hash() {
 #[test]
 fn paths_have_the_moves_of_the_file() {
     let dir = tempfile::tempdir().unwrap();
-    let cube = concat!(env!("CARGO_MANIFEST_DIR"), "/../puzzles/data/2x2x2.tws");
     for keep in ["all", "last"] {
-        let line = format!("puzzle {cube} --moves F,U,R --keep-layers {keep} --path");
+        let line = format!("{} --moves F,U,R --keep-layers {keep} --path", data("2x2x2.tws"));
         let mut command = solve(dir.path(), &line);
         let path = expect(0, command.arg("--goal").arg("F U R2 F' R U'")).event("path");
         assert_eq!(path["moves"], serde_json::json!(["F", "U", "R2", "F'", "R", "U'"]));
     }
 }
 
+/// Of symmetric states the dense engine stores one. A path leads to the goal, not to its image.
 #[test]
-fn faults_name_the_file() {
-    let dir = tempfile::tempdir().unwrap();
-    let path = dir.path().join("bad.txt");
-    std::fs::write(&path, "a = (1,2)\nb = (2,9\n").unwrap();
-    let path = path.display().to_string();
-    let message = format!("{path}: line 2, column 5: expected a cycle in brackets, found '(2,9'");
-    refused(&mut solve(dir.path(), &format!("puzzle {path}")), &message);
-    refused(&mut strata(&format!("puzzle info {path}")), &message);
-    refused(&mut solve(dir.path(), "puzzle nofile"), "cannot read nofile: No such file");
+fn dense_paths_lead_to_the_goal_itself() {
+    let plain = ["", "--keep-layers all"];
+    let symmetric = ["", "--symmetry on", "--symmetry on --keep-layers all"];
+    let cube = format!("{} --moves F,U,R", data("2x2x2.tws"));
+    let diamond = data("skewb-diamond.tws");
+    for (line, goal, moves, flags) in [
+        (&cube, "F U R2 F' U2 R", Some(6), &plain[..]),
+        (&diamond, "UFR DBL UBL", None, &symmetric),
+        (&diamond, "UBR", None, &symmetric),
+    ] {
+        let found = flags.iter().map(|flags| {
+            let dir = tempfile::tempdir().unwrap();
+            let mut command = solve(dir.path(), &format!("{line} --engine dense --path {flags}"));
+            let ran = expect(0, command.args(["--goal", goal]));
+            let (path, length) = (ran.event("path"), ran.event("result")["moves"].as_u64());
+            assert_eq!(path["moves"].as_array().unwrap().len() as u64, length.unwrap());
+            let positions = path["positions"].as_array().unwrap();
+            (length, positions.first().cloned(), positions.last().cloned())
+        });
+        let found: Vec<_> = found.collect();
+        assert!(moves.is_none() || found[0].0 == moves, "{line}: {found:?}");
+        assert!(found.iter().all(|one| *one == found[0]), "{line} to {goal}: {found:?}");
+    }
 }
 
 #[test]
 fn a_puzzle_is_described_without_a_search() {
-    let file = |name: &str| format!("{}/../puzzles/data/{name}", env!("CARGO_MANIFEST_DIR"));
-    let ran = expect(0, &mut strata(&format!("puzzle info {}", file("3x3x3.tws"))));
-    let page = include_str!("../../../docs/puzzles.md");
-    assert!(page.contains(&ran.stdout), "docs/puzzles.md should show\n{}", ran.stdout);
-    let line = format!("puzzle info {} --moves F,U,R --json", file("2x2x2.tws"));
-    let found = expect(0, &mut strata(&line)).event("puzzle");
+    let line = data("2x2x2.tws").replacen("puzzle", "puzzle info", 1);
+    let ran = expect(0, &mut strata(&format!("{line} --moves F,U,R --json")));
+    let found = ran.event("puzzle");
     assert_eq!((&found["order"], &found["key_bits"]), (&"3674160".into(), &22.into()));
     assert_eq!(found["engine"], "dense");
     let dense = &found["dense"];
@@ -90,88 +101,6 @@ fn goals_are_read_from_a_file() {
 }
 
 #[test]
-fn positions_with_symmetry_are_the_states_without() {
-    let dir = tempfile::tempdir().unwrap();
-    let file =
-        |name: &str| format!("puzzle {}/../puzzles/data/{name}.tws", env!("CARGO_MANIFEST_DIR"));
-    for (line, goal, code) in [
-        ("pancake 7".to_owned(), None, 0),
-        ("burnt-pancake 5".to_owned(), None, 0),
-        ("topspin 8 4".to_owned(), None, 0),
-        ("lrx 7".to_owned(), None, 0),
-        (format!("{} --moves U2,F2,R2", file("2x2x2")), None, 0),
-        (format!("{} --moves U,R,F --metric quarter --max-layers 8", file("2x2x2")), None, 4),
-        (format!("{} --max-layers 5", file("pyraminx")), None, 4),
-        (format!("{} --max-layers 5", file("skewb")), None, 4),
-        (format!("{} --moves U2,F2,R2", file("2x2x2")), Some("U2 F2 R2 U2"), 0),
-        ("topspin 8 4".to_owned(), Some("2 1 4 3 6 5 8 7"), 0),
-    ] {
-        let search = |symmetry: &str| {
-            let line = format!("{line} --engine explicit --symmetry {symmetry}");
-            let mut command = solve(dir.path(), &line);
-            command.args(goal.iter().flat_map(|goal| ["--goal", goal]));
-            expect(code, &mut command)
-        };
-        let (all, orbits) = (search("off"), search("on"));
-        let (states, stored) = (all.layers(), orbits.layers());
-        assert_eq!(states.len(), stored.len(), "{line} {goal:?}");
-        for (all, orbits) in states.iter().zip(&stored) {
-            assert_eq!((orbits.4, &orbits.3), (all.1, &all.3), "{line} {goal:?}: layer {}", all.0);
-            assert_eq!(all.4, all.1, "{line}: without symmetry");
-        }
-        if code == 0 {
-            let [all, orbits] = [&all, &orbits].map(|ran| ran.event("result"));
-            assert_eq!(orbits["positions"], all["states"], "{line} {goal:?}");
-            assert_eq!(all["positions"], all["states"], "{line} {goal:?}");
-            assert_eq!(orbits["digest"], all["digest"], "{line} {goal:?}");
-        }
-    }
-}
-
-#[test]
-fn stats_has_the_positions_of_symmetric_states() {
-    let dir = tempfile::tempdir().unwrap();
-    for symmetry in ["off", "on"] {
-        let ran = expect(0, &mut solve(dir.path(), &format!("topspin 7 4 --symmetry {symmetry}")));
-        let job = ran.event("job")["job"].as_str().unwrap().to_owned();
-        let stats = |format: &str| {
-            let mut command = strata(&format!("stats --format {format}"));
-            expect(0, command.arg(dir.path().join(&job)))
-        };
-        assert_eq!(stats("json").layers(), ran.layers());
-        let growth = stats("growth").stdout;
-        let layers = ran.layers();
-        let lines = layers.iter().map(|layer| format!("{} {}\n", layer.0, layer.4));
-        assert_eq!(growth, lines.collect::<String>());
-        let total = stats("table").stdout.lines().last().unwrap().to_owned();
-        assert_eq!(total.contains(" states, 2,520 positions, "), symmetry == "on", "{total}");
-    }
-}
-
-#[test]
-fn symmetry_is_kept_or_refused() {
-    let dir = tempfile::tempdir().unwrap();
-    let ran = expect(0, &mut solve(dir.path(), "topspin 7 4 --symmetry on --engine auto"));
-    assert_eq!(ran.event("job")["engine"], "explicit");
-    let alike = dir.path().join("alike.tws");
-    std::fs::write(&alike, "Set A 4 1\nSolved\nA\n1 1 2 2\nEnd\nMove M\nA\n2 3 4 1\nEnd\n")
-        .unwrap();
-    refused(
-        &mut solve(dir.path(), &format!("puzzle {} --symmetry on --engine dense", alike.display())),
-        "the dense engine cannot search this puzzle: with --symmetry on it takes puzzles whose \
-         pieces all differ",
-    );
-    let swaps: Vec<String> =
-        (2..=7).flat_map(|b| (1..b).map(move |a| format!("({a},{b})\n"))).collect();
-    let path = dir.path().join("swaps.txt");
-    std::fs::write(&path, swaps.concat()).unwrap();
-    refused(
-        &mut solve(dir.path(), &format!("puzzle {} --symmetry on", path.display())),
-        "symmetry cannot have this value: the moves have more than 1024 symmetries",
-    );
-}
-
-#[test]
 fn moves_without_inverses_are_counted() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("turns.txt");
@@ -199,34 +128,12 @@ fn a_puzzle_that_is_too_large_is_refused_for_its_keys() {
     );
 }
 
-/// The numbers of Rokicki et al., cube20.org: the positions of the 3x3x3 by half turns.
-#[test]
-fn a_puzzle_with_keys_of_more_than_64_bits_is_searched() {
-    let dir = tempfile::tempdir().unwrap();
-    let cube = concat!(env!("CARGO_MANIFEST_DIR"), "/../puzzles/data/3x3x3.tws");
-    let line = format!("puzzle {cube} --engine auto --max-layers 4");
-    let ran = expect(4, &mut solve(dir.path(), &line));
-    let states: Vec<u64> = ran.layers().iter().map(|layer| layer.1).collect();
-    assert_eq!(states, [1, 18, 243, 3240, 43239]);
-}
-
-/// The counts are those of a search of stickers, puzzles/tests/it/permutation/wide.rs.
-#[test]
-fn a_puzzle_with_keys_of_more_than_128_bits_is_searched() {
-    let dir = tempfile::tempdir().unwrap();
-    let cube = concat!(env!("CARGO_MANIFEST_DIR"), "/../puzzles/data/4x4x4.tws");
-    let line = format!("puzzle {cube} --engine auto --max-layers 3");
-    let ran = expect(4, &mut solve(dir.path(), &line));
-    let states: Vec<u64> = ran.layers().iter().map(|layer| layer.1).collect();
-    assert_eq!(states, [1, 36, 1026, 28_812]);
-}
-
 /// A cycle of four pieces, and one of five that has the name of its square.
 const CLASH: &str =
     "Name amb\nSet P 8 1\nMove m\nP\n2 3 4 1 5 6 7 8\nEnd\nMove m2\nP\n1 2 3 5 6 7 8 4\nEnd\n";
 
 #[test]
-fn a_move_with_the_name_of_a_power_is_printed_apart() {
+fn info_names_the_moves_that_are_written_apart() {
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("amb.tws");
     std::fs::write(&file, CLASH).unwrap();
@@ -234,13 +141,6 @@ fn a_move_with_the_name_of_a_power_is_printed_apart() {
     let info = expect(0, &mut strata(&format!("puzzle info {file}"))).stdout;
     let line = "names        m^2 is not written m2, which is another move\n";
     assert!(info.contains(line), "{info}");
-    let way = |goal: &str| {
-        let line = format!("puzzle {file} --path --path-format words");
-        expect(0, solve(dir.path(), &line).arg("--goal").arg(goal)).event("path")["moves"].clone()
-    };
-    assert_eq!(way("m m"), serde_json::json!(["m^2"]));
-    assert_eq!(way("m^2"), serde_json::json!(["m^2"]));
-    assert_eq!(way("m2"), serde_json::json!(["m2"]));
 }
 
 #[test]
@@ -286,11 +186,17 @@ fn a_file_is_refused_by_info_as_by_a_search() {
     for (content, reason) in [
         (&b"a = (1,2)\nb\0 = (2,3)\n"[..], ": line 2, column 2: a control character (U+0000)"),
         (b"a = (1,2)\n\xe9 = (2,3)\n", ": byte 11 is not UTF-8"),
+        (
+            b"a = (1,2)\nb = (2,9\n",
+            ": line 2, column 5: expected a cycle in brackets, found '(2,9'",
+        ),
     ] {
         std::fs::write(&path, content).unwrap();
         let path = path.display();
-        let info = refused(&mut strata(&format!("puzzle info {path}")), reason);
-        let searched = refused(&mut solve(dir.path(), &format!("puzzle {path}")), reason);
+        let message = format!("{path}{reason}");
+        let info = refused(&mut strata(&format!("puzzle info {path}")), &message);
+        let searched = refused(&mut solve(dir.path(), &format!("puzzle {path}")), &message);
         assert_eq!(info, searched);
     }
+    refused(&mut solve(dir.path(), "puzzle nofile"), "cannot read nofile: No such file");
 }

@@ -1,6 +1,7 @@
 //! Kills, interrupts, limits and resumes: every layer has the same counts.
 
 use std::io::{BufRead, BufReader};
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
@@ -35,50 +36,99 @@ fn undisturbed(line: &str) -> Finished {
     expect(0, &mut solve(dir.path(), line))
 }
 
-/// Kills sessions of a job at random moments until one ends by itself.
-fn killed_and_resumed(line: &str, longest: u64, random: &mut Random) -> (Finished, u32) {
-    let dir = tempdir().unwrap();
-    let mut kills = 0;
-    loop {
-        let begun = std::fs::read_dir(dir.path()).unwrap().flatten();
-        let begun = begun.into_iter().any(|job| job.path().join("manifest.json").exists());
-        let resume = if begun { "--resume" } else { "" };
-        let resources = random.resources();
-        let line = format!("{line} {resources} --checkpoint-interval 20ms {resume}");
-        let mut command = solve(dir.path(), &line);
-        if kills == 25 {
-            let ran = expect(0, &mut command);
-            expect(0, &mut verify(&only_job(dir.path())));
-            return (ran, kills);
+/// A job whose sessions are killed.
+struct Killed {
+    line: &'static str,
+    /// Flags of a session.
+    flags: fn(&mut Random) -> String,
+    /// The longest time before a kill, in milliseconds.
+    longest: u64,
+    /// Whether the files are verified after each kill, not only after the last one.
+    is_verified: bool,
+}
+
+impl Killed {
+    /// Kills sessions at random moments until one ends by itself. Returns the last session, which
+    /// shows all layers, and the number of kills.
+    fn resumed(&self, dir: &Path, random: &mut Random) -> (Finished, u32) {
+        let mut kills = 0;
+        loop {
+            let begun = std::fs::read_dir(dir).unwrap().flatten();
+            let begun = begun.into_iter().any(|job| job.path().join("manifest.json").exists());
+            if begun && self.is_verified {
+                expect(0, &mut verify(dir));
+            }
+            let line = format!("{} {}", self.line, (self.flags)(random));
+            let resume = if begun { "--resume" } else { "" };
+            let mut command = solve(dir, &format!("{line} {resume}"));
+            if kills == 25 {
+                let ran = expect(0, &mut command);
+                expect(0, &mut verify(&only_job(dir)));
+                return (ran, kills);
+            }
+            let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+            std::thread::sleep(Duration::from_millis(random.below(self.longest)));
+            child.kill().unwrap();
+            let status = child.wait().unwrap();
+            assert!(status.code().is_none_or(|code| code == 0), "{line}: {status}");
+            kills += u32::from(status.code().is_none());
+            if status.success() {
+                expect(0, &mut verify(&only_job(dir)));
+                return (expect(0, &mut solve(dir, &format!("{line} --resume"))), kills);
+            }
         }
-        let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-        std::thread::sleep(Duration::from_millis(random.below(longest)));
-        child.kill().unwrap();
-        let status = child.wait().unwrap();
-        assert!(status.code().is_none_or(|code| code == 0), "{line}: {status}");
-        kills += u32::from(status.code().is_none());
-        if status.success() {
-            let again = format!("{} --resume", line.replace("--resume", ""));
-            return (expect(0, &mut solve(dir.path(), &again)), kills);
+    }
+
+    /// The number of kills after which all layers are those of an undisturbed search.
+    fn check(&self, dir: &Path, random: &mut Random) -> u32 {
+        let expected = undisturbed(self.line);
+        let (ran, kills) = self.resumed(dir, random);
+        assert_eq!(ran.layers(), expected.layers(), "{}", self.line);
+        for field in ["moves", "layers", "states", "positions", "generated", "widest", "digest"] {
+            let [found, expected] = [&ran, &expected].map(|ran| ran.event("result")[field].clone());
+            assert_eq!(found, expected, "{}: {field}", self.line);
         }
+        kills
     }
 }
 
 #[test]
 fn layers_are_the_same_after_kills_at_random_moments() {
-    let expected = undisturbed("panex 6");
+    let flags = |random: &mut Random| format!("{} --checkpoint-interval 20ms", random.resources());
     let mut random = Random(0x5eed);
     let mut kills = 0;
-    for longest in [60, 250, 600] {
-        let keep = if longest == 250 { "--keep-layers every:50" } else { "" };
-        let (ran, killed) = killed_and_resumed(&format!("panex 6 {keep}"), longest, &mut random);
-        assert_eq!(ran.layers(), expected.layers());
-        for field in ["moves", "layers", "states", "positions", "generated", "widest", "digest"] {
-            assert_eq!(ran.event("result")[field], expected.event("result")[field], "{field}");
-        }
-        kills += killed;
+    for (line, longest) in
+        [("panex 6", 60), ("panex 6 --keep-layers every:50", 250), ("panex 6", 600)]
+    {
+        let killed = Killed { line, flags, longest, is_verified: false };
+        kills += killed.check(tempdir().unwrap().path(), &mut random);
     }
     assert!(kills >= 20, "{kills} kills are too few");
+}
+
+#[test]
+fn dense_layers_are_the_same_after_kills_at_random_moments() {
+    let flags = |_: &mut Random| "--checkpoint-interval 1ms --threads 2".to_owned();
+    for line in
+        ["pancake 9 --engine dense --memory 6MiB", "pancake 9 --engine dense --keep-layers all"]
+    {
+        let killed = Killed { line, flags, longest: 200, is_verified: true };
+        let kills = killed.check(tempdir().unwrap().path(), &mut Random(0x5eed));
+        assert!(kills > 0, "{line} was never killed");
+    }
+}
+
+#[test]
+fn symbolic_layers_are_the_same_after_kills_at_random_moments() {
+    let flags = |_: &mut Random| "--checkpoint-interval 5ms --threads 2".to_owned();
+    let line = "panex 6 --engine symbolic";
+    let dir = tempdir().unwrap();
+    let killed = Killed { line, flags, longest: 120, is_verified: false };
+    let kills = killed.check(dir.path(), &mut Random(0x5eed));
+    assert!(kills >= 3, "{kills} kills are too few");
+    let files = std::fs::read_dir(only_job(dir.path())).unwrap();
+    let names: Vec<_> = files.map(|file| file.unwrap().file_name()).collect();
+    assert_eq!(names.len(), 3, "manifest, history and one diagram: {names:?}");
 }
 
 #[test]
@@ -183,27 +233,34 @@ fn a_second_process_is_refused_and_may_read_a_running_job() {
 
 #[test]
 fn limits_stop_resumably() {
-    let expected = undisturbed("panex 5").layers();
-    let dir = tempdir().unwrap();
-    let ran = expect(4, &mut solve(dir.path(), "panex 5 --max-layers 100"));
-    let stopped = ran.event("stopped");
-    assert_eq!((&stopped["reason"], &stopped["depth"]), (&"max_layers".into(), &100.into()));
-    assert_eq!(ran.layers(), expected[..=100]);
-    let command = stopped["resume_command"].as_str().unwrap();
-    assert!(!command.contains("max-layers"), "{command}");
-    let ran = run(Command::new("sh").arg("-c").arg(command));
-    assert_eq!((ran.code, ran.layers()), (Some(0), expected));
-
-    let expected = undisturbed("panex 6").layers();
-    let dir = tempdir().unwrap();
-    let ran = expect(4, &mut solve(dir.path(), "panex 6 --disk-limit 20KiB"));
-    assert_eq!(ran.event("stopped")["reason"], "disk_limit");
-    let files = std::fs::read_dir(only_job(dir.path())).unwrap().flatten();
-    let layers = files.filter(|file| file.file_name().to_string_lossy().ends_with(".strata"));
-    let bytes: u64 = layers.map(|file| file.metadata().unwrap().len()).sum();
-    assert!(bytes <= 20 << 10, "{bytes}");
-    let ran = expect(0, &mut solve(dir.path(), "panex 6 --resume"));
-    assert_eq!(ran.layers(), expected);
+    for (line, limit, reason) in [
+        ("panex 5", "--max-layers 100", "max_layers"),
+        ("panex 6", "--disk-limit 20KiB", "disk_limit"),
+        ("pancake 8 --engine dense --keep-layers all", "--disk-limit 8KiB", "disk_limit"),
+    ] {
+        let expected = undisturbed(line).layers();
+        let dir = tempdir().unwrap();
+        let ran = expect(4, &mut solve(dir.path(), &format!("{line} {limit}")));
+        let stopped = ran.event("stopped");
+        assert_eq!(stopped["reason"], reason, "{line}");
+        let depth = stopped["depth"].as_u64().unwrap() as usize;
+        assert!(reason != "max_layers" || depth == 100, "{depth}");
+        assert_eq!(ran.layers(), expected[..=depth], "{line}");
+        expect(0, &mut verify(dir.path()));
+        if line == "panex 6" {
+            let files = std::fs::read_dir(only_job(dir.path())).unwrap().flatten();
+            let name = |file: &std::fs::DirEntry| file.file_name().to_string_lossy().into_owned();
+            let layers = files.filter(|file| name(file).ends_with(".strata"));
+            let bytes: u64 = layers.map(|file| file.metadata().unwrap().len()).sum();
+            assert!(bytes <= 20 << 10, "{bytes}");
+        }
+        let command = stopped["resume_command"].as_str().unwrap();
+        let flag = limit.split(' ').next().unwrap();
+        assert!(!command.contains(flag), "{command}");
+        let ran = run(Command::new("sh").arg("-c").arg(command));
+        assert_eq!((ran.code, ran.layers()), (Some(0), expected), "{command}");
+        assert_eq!(ran.event("job")["resumed_from"], depth);
+    }
 }
 
 #[test]

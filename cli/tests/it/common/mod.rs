@@ -98,6 +98,11 @@ pub(crate) fn refused(command: &mut Command, reason: &str) -> String {
     ran.stderr
 }
 
+/// A puzzle that ships as a file, on a command line.
+pub(crate) fn data(name: &str) -> String {
+    format!("puzzle {}/../puzzles/data/{name}", env!("CARGO_MANIFEST_DIR"))
+}
+
 /// The only job folder in a data directory.
 pub(crate) fn only_job(dir: &Path) -> PathBuf {
     let mut jobs: Vec<PathBuf> = std::fs::read_dir(dir)
