@@ -3,4 +3,6 @@
 
 mod dense;
 mod explicit;
+#[path = "../../../strata/tests/it/reference/mod.rs"]
+mod reference;
 mod symbolic;

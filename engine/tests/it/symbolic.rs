@@ -1,17 +1,15 @@
 //! Whole searches, compared with an independent reference search and with themselves: continued
 //! from snapshots, with little memory, on two threads.
 
-#[path = "../../../strata/tests/it/reference/mod.rs"]
-mod reference;
-
 use std::sync::Arc;
 
-use reference::{CentreTop, Options as Reference, Stop, Symmetry};
 use strata_engine::symbolic::{Layer, Options, Search, SnapshotError, StepError};
 use strata_puzzles::panex::{self, NestedPanex, PanexConfig, SymmetryUse};
 use strata_puzzles::{Hanoi, NestedHanoi};
 use strata_space::LayerStats;
 use strata_space::nested::NestedSpace;
+
+use crate::reference::{self, CentreTop, Options as Reference, Stop, Symmetry};
 
 const PLENTY: Options =
     Options { memory: 1 << 30, keep_layers: false, digests: true, verify: 0, threads: 1 };

@@ -83,10 +83,7 @@ impl<P: Puzzle> Ways<P> {
 
 /// States, moves and digest of every layer.
 fn figures(report: &Report) -> Vec<(u64, u64, String)> {
-    let of = |layer: &LayerRecord| {
-        let stats = layer;
-        (stats.states, stats.generated, stats.digest.to_string())
-    };
+    let of = |layer: &LayerRecord| (layer.states, layer.generated, layer.digest.to_string());
     report.layers().iter().map(of).collect()
 }
 

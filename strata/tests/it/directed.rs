@@ -3,9 +3,8 @@
 use crate::drive;
 
 use std::collections::HashSet;
-use std::path::Path;
 
-use drive::{SearchSetup, search};
+use drive::{SearchSetup, names_in, search};
 use strata::{
     Engine as EngineName, KeySpace, Parameter, Parameters, Puzzle, Report, Search, Seed, SpaceError,
 };
@@ -13,6 +12,10 @@ use strata_engine::explicit::Engine;
 use strata_puzzles::{Hanoi, NestedHanoi};
 use strata_run::{Error, KeepLayers};
 use strata_space::{Keyed, NestedPuzzle, mix};
+
+use crate::kinds::check::sizes;
+use crate::kinds::user::Listed;
+use crate::reference::search::layers_of;
 
 /// A random graph in which most edges lead to vertices that are not far away, in one direction.
 #[derive(Clone)]
@@ -33,22 +36,15 @@ impl OneWay {
 
     /// The layers, by a plain breadth-first search.
     fn layers(&self) -> Vec<Vec<u64>> {
-        let (mut layers, mut known) = (vec![vec![0]], HashSet::from([0]));
-        loop {
+        layers_of(&[0], usize::MAX, |key| {
             let mut next = Vec::new();
-            for key in &layers[layers.len() - 1] {
-                self.successors(*key, &mut next);
-            }
-            next.retain(|key| known.insert(*key));
-            if next.is_empty() {
-                return layers;
-            }
-            layers.push(next);
-        }
+            self.successors(*key, &mut next);
+            next
+        })
     }
 
     fn counts(&self) -> Vec<u64> {
-        self.layers().iter().map(|layer| layer.len() as u64).collect()
+        sizes(&self.layers())
     }
 }
 
@@ -201,12 +197,7 @@ fn a_resumed_search_has_no_temporary_file_at_its_end() {
     }
 }
 
-fn names_in(folder: &Path) -> Vec<String> {
-    let names = std::fs::read_dir(folder).unwrap().map(|file| file.unwrap().file_name());
-    names.map(|name| name.into_string().unwrap()).collect()
-}
-
-fn older_files(folder: &Path) -> Vec<String> {
+fn older_files(folder: &std::path::Path) -> Vec<String> {
     names_in(folder).into_iter().filter(|name| name.contains("older-")).collect()
 }
 
@@ -214,55 +205,14 @@ fn older_files(folder: &Path) -> Vec<String> {
 #[test]
 fn a_checkpoint_without_older_layers_is_refused() {
     let dir = tempfile::tempdir().unwrap();
-    let run = |seed, says_undirected| {
-        let graph = Ring { says_undirected, seed };
-        Search::new(graph)
-            .data_dir(dir.path())
-            .max_layers(if says_undirected { 5 } else { 9 })
-            .run()
+    // A ring with steps in both directions, of which the space may say what it will.
+    let run = |is_undirected, layers| {
+        let ring = Listed::<u64> { is_undirected, ..Listed::ring(64, 0) };
+        Search::new(ring).data_dir(dir.path()).max_layers(layers).run()
     };
-    assert!(matches!(run(0, true).unwrap_err(), Error::Stopped { depth: 5, .. }));
-    let error = run(0, false).unwrap_err().to_string();
+    assert!(matches!(run(true, 5).unwrap_err(), Error::Stopped { depth: 5, .. }));
+    let error = run(false, 9).unwrap_err().to_string();
     assert!(error.contains("states of layers before the last two"), "{error}");
-}
-
-/// A ring with steps in both directions, of which a space may say what it will.
-struct Ring {
-    says_undirected: bool,
-    seed: u64,
-}
-
-impl KeySpace for Ring {
-    type Key = u64;
-    fn seeds(&self) -> Vec<Seed> {
-        vec![Seed::start(self.seed)]
-    }
-    fn key_bits(&self) -> u32 {
-        6
-    }
-    fn successors(&self, key: u64, out: &mut Vec<u64>) {
-        out.extend([(key + 1) % 64, (key + 63) % 64]);
-    }
-    fn is_undirected(&self) -> bool {
-        self.says_undirected
-    }
-    fn text(&self, key: u64) -> String {
-        key.to_string()
-    }
-}
-
-impl Puzzle for Ring {
-    const NAME: &'static str = "ring";
-    const SUMMARY: &'static str = "a ring";
-    const PARAMETERS: &'static [Parameter] = &[Parameter::positional("seed", "the start")];
-
-    fn open(parameters: &Parameters) -> Result<Ring, SpaceError> {
-        let seed = Ring::reader(parameters).number("seed")?.unwrap_or_default().into();
-        Ok(Ring { says_undirected: true, seed })
-    }
-    fn parameters(&self) -> Parameters {
-        [("seed".to_owned(), self.seed.to_string())].into()
-    }
 }
 
 #[test]
@@ -290,25 +240,7 @@ fn a_path_is_traced_along_the_moves() {
 
 #[test]
 fn a_search_from_both_ends_needs_moves_that_can_be_undone() {
-    struct Both(OneWay);
-    impl KeySpace for Both {
-        type Key = u64;
-        fn seeds(&self) -> Vec<Seed> {
-            vec![Seed::start(0), Seed::goal(9)]
-        }
-        fn key_bits(&self) -> u32 {
-            BITS
-        }
-        fn successors(&self, key: u64, out: &mut Vec<u64>) {
-            self.0.successors(key, out);
-        }
-        fn is_undirected(&self) -> bool {
-            false
-        }
-        fn text(&self, key: u64) -> String {
-            key.to_string()
-        }
-    }
-    let error = Keyed::new(Both(OneWay::new(0))).err().unwrap().to_string();
+    let both = Listed::<u64> { other_end: Some(9), ..Listed::one_way(900, 40) };
+    let error = Keyed::new(both).err().unwrap().to_string();
     assert!(error.contains("some moves cannot be undone"), "{error}");
 }

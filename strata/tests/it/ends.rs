@@ -16,6 +16,8 @@ use strata_run::KeepLayers;
 use strata_run::catalogue::{Parameters, Puzzle};
 use strata_store::{KeptFile, Layer};
 
+use crate::kinds::user::Random;
+
 /// As the command line would open it.
 fn panex(level: u8, [start, goal]: [&str; 2], more: &[(&str, &str)]) -> Panex {
     let level = level.to_string();
@@ -40,15 +42,8 @@ fn rule(ends: [&str; 2]) -> CentreTop {
     if ends.into_iter().any(uses_centre_top) { CentreTop::Allow } else { CentreTop::Forbid }
 }
 
-/// Pseudo-random numbers with a fixed seed.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, limit: usize) -> usize {
-        self.0 =
-            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) as usize % limit
-    }
+fn below(random: &mut Random, limit: usize) -> usize {
+    random.below(limit as u64) as usize
 }
 
 /// Distances from one position under both rules, computed on demand.
@@ -91,10 +86,10 @@ fn sample(level: u8, starts: usize, goals: usize, ks: &[&str]) {
     let all = all_positions(level);
     let mut random = Random(u64::from(level));
     for start in 0..starts {
-        let start = &all[if start == 0 { 0 } else { random.below(all.len()) }];
+        let start = &all[if start == 0 { 0 } else { below(&mut random, all.len()) }];
         let mut distances = Distances::new(start);
         for turn in 0..goals {
-            let goal = &all[random.below(all.len())];
+            let goal = &all[below(&mut random, all.len())];
             let k = ks[turn % ks.len()];
             let found = meet(dir.path(), level, [start, goal], k);
             assert_eq!(found.moves, distances.to(goal), "{start} to {goal}, k = {k}");
@@ -192,7 +187,7 @@ fn paths_between_random_positions_are_traced_back() {
     for level in [2, 3] {
         let all = all_positions(level);
         for _ in 0..15 {
-            let ends = [&*all[random.below(all.len())], &*all[random.below(all.len())]];
+            let ends = [&*all[below(&mut random, all.len())], &*all[below(&mut random, all.len())]];
             check_path(level, ends, &[("k", "1")], 1);
         }
     }

@@ -3,6 +3,8 @@
 use std::path::PathBuf;
 use std::process::{Command, Output};
 
+use crate::reference::search::layers_of;
+
 /// Cargo builds examples beside the folder of test programs.
 fn example(name: &str) -> Command {
     let test = std::env::current_exe().unwrap();
@@ -23,24 +25,15 @@ fn succeeds(name: &str, arguments: &[&str]) -> String {
 /// Radius and states of the pancake graph of `n` by a plain search.
 fn pancake_radius(n: usize) -> (usize, usize) {
     let start: Vec<usize> = (0..n).collect();
-    let mut seen = std::collections::HashSet::from([start.clone()]);
-    let (mut layer, mut radius) = (vec![start], 0);
-    loop {
-        let mut next = Vec::new();
-        for stack in &layer {
-            for flipped in 2..=n {
-                let mut flip = stack.clone();
-                flip[..flipped].reverse();
-                if seen.insert(flip.clone()) {
-                    next.push(flip);
-                }
-            }
-        }
-        if next.is_empty() {
-            return (radius, seen.len());
-        }
-        (layer, radius) = (next, radius + 1);
-    }
+    let layers = layers_of(&[start], usize::MAX, |stack| {
+        let flip = |flipped| {
+            let mut flip = stack.clone();
+            flip[..flipped].reverse();
+            flip
+        };
+        (2..=n).map(flip).collect()
+    });
+    (layers.len() - 1, layers.iter().map(Vec::len).sum())
 }
 
 #[test]

@@ -1,8 +1,6 @@
 //! Searches with a goal and without one.
 
-use strata_run::catalogue::{
-    Entry, KeySpace, Parameter, Parameters, Puzzle, Registry, Seed, SpaceError,
-};
+use strata_run::catalogue::{Entry, KeySpace, Registry, Seed};
 
 /// Ten points in a line, without a goal.
 struct Line;
@@ -28,19 +26,7 @@ impl KeySpace for Line {
     }
 }
 
-impl Puzzle for Line {
-    const NAME: &'static str = "line";
-    const SUMMARY: &'static str = "points in a line";
-    const PARAMETERS: &'static [Parameter] = &[];
-
-    fn open(_: &Parameters) -> Result<Line, SpaceError> {
-        Ok(Line)
-    }
-
-    fn parameters(&self) -> Parameters {
-        Parameters::new()
-    }
-}
+without_parameters!(Line, "line", Ok(Line));
 
 #[test]
 fn a_search_has_a_goal_unless_none_is_given_or_the_whole_space_is_asked_for() {

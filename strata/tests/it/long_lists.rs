@@ -12,6 +12,9 @@ use strata_run::{Restore, Worker};
 use strata_space::{KeySpace, Keyed, Seed, mix};
 use strata_store::{CheckpointFile, EncodeOptions, FileKind, Layer, RealFs};
 
+use crate::kinds::check::sizes;
+use crate::reference::search::layers_of;
+
 /// A random graph of 2^12 vertices.
 #[derive(Clone, Copy, Debug)]
 struct Graph {
@@ -25,15 +28,12 @@ const VERTICES: u128 = 1 << 12;
 
 impl Graph {
     fn counts(&self) -> Vec<u64> {
-        let (mut layer, mut known, mut counts) = (vec![0], HashSet::from([0]), Vec::new());
-        while !layer.is_empty() {
-            counts.push(layer.len() as u64);
+        let layers = layers_of(&[0], usize::MAX, |key| {
             let mut next = Vec::new();
-            layer.iter().for_each(|key| self.successors(*key, &mut next));
-            next.retain(|key| known.insert(*key));
-            layer = next;
-        }
-        counts
+            self.successors(*key, &mut next);
+            next
+        });
+        sizes(&layers)
     }
 
     fn engine(self, shards: u32) -> Engine {

@@ -1,6 +1,24 @@
 //! The library: searches of all engines, resumed, split, with faults.
 #![allow(clippy::unwrap_used)] // clippy.toml allows it in tests, but not in their helpers
 
+/// Makes a space a puzzle without parameters, which an expression opens.
+macro_rules! without_parameters {
+    ($space:ty, $name:literal, $open:expr) => {
+        impl strata::Puzzle for $space {
+            const NAME: &'static str = $name;
+            const SUMMARY: &'static str = "a space of a test";
+            const PARAMETERS: &'static [strata::Parameter] = &[];
+
+            fn open(_: &strata::Parameters) -> Result<Self, strata::SpaceError> {
+                $open
+            }
+            fn parameters(&self) -> strata::Parameters {
+                strata::Parameters::new()
+            }
+        }
+    };
+}
+
 mod constructors;
 mod dense;
 mod directed;

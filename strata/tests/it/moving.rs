@@ -11,7 +11,7 @@ use drive::{LayerNumbers, Outcome};
 use strata_engine::explicit::{Bounds, Engine, Exchange, Inbox, MemoryRun, RunEncoder};
 use strata_puzzles::panex::{Panex, PanexConfig};
 use strata_run::{Budget, KeepLayers, LayerReport, Restore, Setup, Worker, WorkerError};
-use strata_space::{Digest, LayerStats};
+use strata_space::Digest;
 use strata_store::{CheckpointFile, EncodeOptions, EntryKey, JobDir, RealFs, StoreError};
 
 const JOB: &str = "job";
@@ -117,16 +117,11 @@ impl Workers {
         let reports = self.by_number.iter_mut().map(|(number, worker)| step(*number, worker));
         let reports = reports.collect::<Result<Vec<LayerReport>, _>>().unwrap();
         let depth = reports[0].layer.depth;
-        let mut stats = LayerStats::default();
-        for report in &reports {
-            assert_eq!(report.layer.depth, depth);
-            stats.add(&drive::stats_of(report));
-        }
+        let found = LayerNumbers::new(depth, &drive::sum(&reports));
         let flushed = std::mem::take(&mut *self.wire.flushed.lock().unwrap());
         let all: Vec<(usize, u32)> = self.by_number.keys().map(|number| (*number, depth)).collect();
         assert_eq!(flushed, all, "every worker flushes once, before it reports");
-        let LayerStats { states, positions, generated, digest, .. } = stats;
-        (LayerNumbers { depth, states, positions, generated, digest }, reports)
+        (found, reports)
     }
 
     /// Advances to a depth and compares the layers with those of a single worker.
@@ -150,18 +145,13 @@ impl Workers {
         records: &[CheckpointFile],
         before: &Arc<[u16]>,
     ) -> LayerNumbers {
-        let (found, reports) = {
-            let removed = files_of_removed_workers(
-                &self.by_number.keys().copied().collect::<Vec<_>>(),
-                records,
-            );
-            let first = *self.by_number.keys().next().unwrap();
-            self.layer(|number, worker| {
-                let inherited_files =
-                    if number == first { removed.clone() } else { HashSet::new() };
-                worker.restore(&restore(depth, records, before, inherited_files))
-            })
-        };
+        let numbers: Vec<usize> = self.by_number.keys().copied().collect();
+        let removed = files_of_removed_workers(&numbers, records);
+        let (found, reports) = self.layer(|number, worker| {
+            let inherited_files =
+                if number == numbers[0] { removed.clone() } else { HashSet::new() };
+            worker.restore(&restore(depth, records, before, inherited_files))
+        });
         assert_eq!(reports.len(), self.by_number.len());
         found
     }

@@ -9,7 +9,7 @@ use strata_run::{
 use strata_space::{Finish, LayerStats};
 use strata_store::{CheckpointFile, Digest, EngineKind, Hex64, Weight};
 
-fn options(rule: Finish<()>) -> PlanOptions {
+pub(crate) fn options(rule: Finish<()>) -> PlanOptions {
     PlanOptions {
         rule,
         max_layers: None,
@@ -96,6 +96,15 @@ fn play(plan: &mut Plan, layers: &[LayerStats]) -> Vec<String> {
         plan.handle(layer(depth, *stats)).unwrap();
     }
     commands(plan)
+}
+
+/// Reports layers 0, 1, … with these figures to a new plan. Returns it, with its answer to the last.
+fn answer(options: PlanOptions, layers: &[LayerStats]) -> (Plan, Result<(), Refusal>) {
+    let mut plan = Plan::new(options, Start::Seeds);
+    let (last, before) = layers.split_last().unwrap();
+    play(&mut plan, before);
+    let handled = plan.handle(layer(before.len() as u32, *last));
+    (plan, handled)
 }
 
 /// Saves and publishes the layers up to `depth`, of which the last have these states.
@@ -321,11 +330,8 @@ fn layers_that_no_search_can_find_are_refused() {
             "6 states, 9 moves and 60 bytes overflow",
         ),
     ] {
-        let mut plan = plan(Finish::Exhausted);
-        let (last, before) = layers.split_last().unwrap();
-        play(&mut plan, before);
-        let depth = before.len() as u32;
-        let refusal = plan.handle(layer(depth, *last)).unwrap_err();
+        let (mut plan, handled) = answer(options(Finish::Exhausted), &layers);
+        let refusal = handled.unwrap_err();
         assert!(matches!(refusal, Refusal::Implausible { .. }), "{refusal}");
         assert!(refusal.to_string().contains(what), "{refusal}");
         assert!(commands(&mut plan).is_empty(), "the plan is over");
@@ -353,11 +359,7 @@ fn positions_that_no_states_have_are_refused() {
         (folded, vec![of(1, 1), of(3, 2)], Some("3 states stand for 2 positions")),
     ] {
         let options = PlanOptions { engine, is_folded, ..options(Finish::Exhausted) };
-        let mut plan = Plan::new(options, Start::Seeds);
-        let (last, before) = layers.split_last().unwrap();
-        play(&mut plan, before);
-        let handled = plan.handle(layer(before.len() as u32, *last));
-        match (handled, what) {
+        match (answer(options, &layers).1, what) {
             (Err(refusal), Some(what)) => {
                 assert!(matches!(refusal, Refusal::Implausible { .. }), "{refusal}");
                 assert!(refusal.to_string().contains(what), "{refusal}");
@@ -409,11 +411,7 @@ fn states_of_a_directed_search_may_stand_for_no_position() {
         (vec![of(1, 0), of(3, 2)], false),
     ] {
         let options = PlanOptions { is_directed: true, ..options(Finish::Exhausted) };
-        let mut plan = Plan::new(options, Start::Seeds);
-        let (last, before) = layers.split_last().unwrap();
-        play(&mut plan, before);
-        let handled = plan.handle(layer(before.len() as u32, *last));
-        assert_eq!(handled.is_ok(), is_right, "{layers:?}");
+        assert_eq!(answer(options, &layers).1.is_ok(), is_right, "{layers:?}");
     }
 }
 
@@ -467,10 +465,8 @@ fn only_directed_moves_may_have_no_inverse() {
     for is_directed in [false, true] {
         let engine = EngineKind::Dense;
         let options = PlanOptions { engine, is_directed, ..options(Finish::Exhausted) };
-        let mut plan = Plan::new(options, Start::Seeds);
-        play(&mut plan, &[numbers(1)]);
         let stats = LayerStats { generated: 1, ..numbers(2) };
-        let handled = plan.handle(layer(1, stats));
+        let (_, handled) = answer(options, &[numbers(1), stats]);
         assert_eq!(handled.is_ok(), is_directed, "{handled:?}");
     }
 }

@@ -8,6 +8,8 @@ use strata::{Engine, KeySpace, Parameter, Parameters, Puzzle, Search, Seed, Spac
 use strata_puzzles::panex::{End, Panex};
 use strata_run::{Error, Event, KeepLayers, ListedState, StopReason};
 
+use crate::drive::names_in;
+
 /// Corners of a cube of `bits` dimensions; a move goes along an edge.
 struct Cube {
     bits: u32,
@@ -74,13 +76,6 @@ fn binomials() -> Vec<u64> {
     row
 }
 
-fn names(dir: &Path) -> Vec<String> {
-    let files = std::fs::read_dir(dir).unwrap().map(|file| file.unwrap().file_name());
-    let mut names: Vec<String> = files.map(|name| name.into_string().unwrap()).collect();
-    names.sort();
-    names
-}
-
 #[test]
 fn a_search_lists_layers_states_and_radius() {
     let mut seen = Vec::new();
@@ -125,7 +120,7 @@ fn a_stopped_search_resumes_with_other_resources_to_the_same_digest() {
     assert_eq!(resumed, Some(4));
     // The result of a finished job is returned without another search.
     assert_eq!(cube(dir.path()).run().unwrap().digest(), whole);
-    assert_eq!(names(dir.path()).len(), 2, "one job and the lock");
+    assert_eq!(names_in(dir.path()).len(), 2, "one job and the lock");
 }
 
 #[test]
@@ -150,13 +145,13 @@ fn a_cancelled_search_stops_with_a_checkpoint() {
 fn another_search_in_the_folder_is_refused_and_nothing_changes() {
     let dir = tempfile::tempdir().unwrap();
     cube(dir.path()).max_layers(2).run().unwrap_err();
-    let before = names(dir.path());
+    let before = names_in(dir.path());
     let other = Search::new(Cube::new(11)).data_dir(dir.path()).run().unwrap_err();
     assert!(matches!(other, Error::OtherSearch { .. }), "{other}");
     assert!(other.to_string().contains("bits is 12 in job cube-12-false-"), "{other}");
     let puzzle = Search::named("hanoi", [("discs", "3")]).data_dir(dir.path()).run().unwrap_err();
     assert!(matches!(puzzle, Error::OtherSearch { .. }), "{puzzle}");
-    assert_eq!(names(dir.path()), before);
+    assert_eq!(names_in(dir.path()), before);
     assert_eq!(cube(dir.path()).run().unwrap().states(), 4096);
 }
 

@@ -4,11 +4,12 @@
 use proptest::prelude::*;
 use strata::LayerRecord;
 use strata_run::{
-    Command, Input, LayerReport, Outcome, Plan, PlanOptions, Publication, ResumePoint, Start,
-    StopReason, Totals,
+    Command, Input, LayerReport, Outcome, Plan, Publication, ResumePoint, Start, StopReason, Totals,
 };
 use strata_space::{Digest, Finish, LayerStats};
-use strata_store::{CheckpointFile, EngineKind, Hex64};
+use strata_store::{CheckpointFile, Hex64};
+
+use crate::plan::options;
 
 /// A pseudo-random number generator with a fixed seed.
 struct Random(u64);
@@ -141,15 +142,6 @@ fn check_publication(publication: &Publication, workers: usize, committed: &[Lay
 
 /// The plan of the next session: from the start, or from what is durable.
 fn next_plan(search: &SimulatedSearch, disk: &mut Disk) -> Plan {
-    let options = PlanOptions {
-        rule: search.rule,
-        max_layers: None,
-        disk_limit: None,
-        engine: EngineKind::Explicit,
-        is_directed: false,
-        is_folded: false,
-        states_are_orbits: false,
-    };
     let start = match &disk.checkpoint {
         None => {
             disk.committed.clear();
@@ -166,7 +158,7 @@ fn next_plan(search: &SimulatedSearch, disk: &mut Disk) -> Plan {
             }))
         }
     };
-    Plan::new(options, start)
+    Plan::new(options(search.rule), start)
 }
 
 /// Runs one session until it ends or crashes. A `quiet` session neither crashes nor stops early.

@@ -54,22 +54,6 @@ fn the_least_budget_spills_and_finds_the_same() {
     }
 }
 
-#[test]
-fn an_inbox_without_memory_spills_everything_and_finds_the_same() {
-    let space = || Keyed::new(Hanoi::new(7, 4, true).unwrap()).unwrap();
-    let plain = search(SearchSetup::default(), |shards| Engine::sparse(space(), shards));
-    let setup = SearchSetup {
-        inbox_memory: Some(0),
-        unreliable: true,
-        workers: 2,
-        ..SearchSetup::default()
-    };
-    let spilled = search(setup, |shards| Engine::sparse(space(), shards));
-    assert_eq!((plain.spilled_bytes, spilled.spilled_bytes > 0), (0, true));
-    assert_eq!(spilled.layers, plain.layers);
-    assert_eq!(spilled.run_files, 0);
-}
-
 /// The figures of all layers but the first.
 fn layers(setup: SearchSetup) -> Vec<LayerReport> {
     let dir = tempfile::tempdir().unwrap();

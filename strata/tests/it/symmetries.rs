@@ -1,8 +1,6 @@
 //! Tests that symmetries which a space gives, and which are none, are refused.
 
-use strata::{
-    Engine, KeySpace, NestedPuzzle, Parameter, Parameters, Puzzle, Search, Seed, SpaceError, Tabled,
-};
+use strata::{Engine, KeySpace, NestedPuzzle, Search, Seed, SpaceError, Tabled};
 use strata_puzzles::panex::{Panex, PanexConfig};
 use strata_puzzles::{Hanoi, NestedHanoi};
 use strata_space::nested::{LeafMoves, NestedSpace, NestedState, Shift};
@@ -43,18 +41,11 @@ impl KeySpace for Folded {
     }
 }
 
-impl Puzzle for Folded {
-    const NAME: &'static str = "folded";
-    const SUMMARY: &'static str = "a line that is folded";
-    const PARAMETERS: &'static [Parameter] = &[];
-
-    fn open(_: &Parameters) -> Result<Folded, SpaceError> {
-        Ok(Folded { length: 20, start: 0, goal: 0, stored: |point| point })
-    }
-    fn parameters(&self) -> Parameters {
-        Parameters::new()
-    }
-}
+without_parameters!(
+    Folded,
+    "folded",
+    Ok(Folded { length: 20, start: 0, goal: 0, stored: |point| point })
+);
 
 /// The distance between points of a line of 21 points that is folded in the middle.
 fn folded(start: u64, goal: u64) -> Result<Option<u64>, String> {
@@ -234,18 +225,7 @@ impl KeySpace for Towers {
     }
 }
 
-impl Puzzle for Towers {
-    const NAME: &'static str = "towers";
-    const SUMMARY: &'static str = "towers with a wrong symmetry";
-    const PARAMETERS: &'static [Parameter] = &[];
-
-    fn open(_: &Parameters) -> Result<Towers, SpaceError> {
-        Ok(Towers(Wrong::Nothing))
-    }
-    fn parameters(&self) -> Parameters {
-        Parameters::new()
-    }
-}
+without_parameters!(Towers, "towers", Ok(Towers(Wrong::Nothing)));
 
 impl NestedPuzzle for Towers {
     type Nested = WrongNested;
@@ -368,18 +348,7 @@ impl Tabled for WrongTables {
     }
 }
 
-impl Puzzle for WrongTables {
-    const NAME: &'static str = "wrong-tables";
-    const SUMMARY: &'static str = "Panex with wrong tables";
-    const PARAMETERS: &'static [Parameter] = &[];
-
-    fn open(_: &Parameters) -> Result<WrongTables, SpaceError> {
-        WrongTables::new(WrongTable::Nothing)
-    }
-    fn parameters(&self) -> Parameters {
-        Parameters::new()
-    }
-}
+without_parameters!(WrongTables, "wrong-tables", WrongTables::new(WrongTable::Nothing));
 
 impl WrongTables {
     fn new(wrong: WrongTable) -> Result<WrongTables, SpaceError> {

@@ -5,13 +5,15 @@ use crate::drive;
 use std::marker::PhantomData;
 
 use drive::{Outcome, SearchSetup, search};
-use strata::{
-    Engine as EngineName, KeySpace, Parameter, Parameters, Puzzle, Search, Seed, SpaceError,
-};
+use strata::{KeySpace, Parameter, Parameters, Puzzle, Search, Seed, SpaceError};
 use strata_engine::explicit::Engine;
 use strata_puzzles::Hanoi;
 use strata_run::{Error, KeepLayers};
-use strata_space::{Digest, Key, Key192, Keyed, file_value, mix};
+use strata_space::{Digest, Key, Key192, Keyed};
+
+use crate::kinds::permutations::puzzle;
+use crate::kinds::published::first;
+use crate::kinds::user::Listed;
 
 /// The graph of a space with keys of 64 bits at most, with keys that are far apart. Digests are those of
 /// the small keys, so digests do not depend on the width.
@@ -73,45 +75,6 @@ impl<S: KeySpace<Key = u64>, K: Key> KeySpace for Far<S, K> {
     }
 }
 
-/// A random graph, searched from one end or from both.
-#[derive(Clone, Debug)]
-struct Random {
-    seed: u64,
-    end: Option<u64>,
-    one_way: bool,
-}
-
-const VERTICES: u64 = 3000;
-
-impl KeySpace for Random {
-    type Key = u64;
-
-    fn seeds(&self) -> Vec<Seed> {
-        [Seed::start(0)].into_iter().chain(self.end.map(Seed::goal)).collect()
-    }
-    fn key_bits(&self) -> u32 {
-        12
-    }
-    fn successors(&self, key: u64, out: &mut Vec<u64>) {
-        if self.one_way {
-            let random = mix(self.seed << 32 | key);
-            out.extend([random, random >> 8].map(|r| (key + r % 64) % VERTICES));
-            return;
-        }
-        // On a ring, and by one of the pairs that a random shift makes.
-        let shift = mix(self.seed) % VERTICES;
-        let pair = (2 * VERTICES + shift - key) % VERTICES;
-        out.extend([(key + 1) % VERTICES, (key + VERTICES - 1) % VERTICES]);
-        out.extend(mix(key.min(pair)).is_multiple_of(9).then_some(pair));
-    }
-    fn is_undirected(&self) -> bool {
-        !self.one_way
-    }
-    fn text(&self, key: u64) -> String {
-        key.to_string()
-    }
-}
-
 fn setups() -> impl Iterator<Item = SearchSetup> {
     [(1, 1, None), (2, 1, Some(0)), (3, 2, None), (1, 3, Some(20_000))].into_iter().map(
         |(workers, threads, inbox_memory)| SearchSetup {
@@ -167,16 +130,16 @@ fn layers_do_not_depend_on_the_width_of_keys() {
 
 #[test]
 fn searches_from_both_ends_meet_with_wide_keys() {
-    for (seed, end) in [(1, 1400), (2, 1401), (3, 77)] {
-        let space = Random { seed, end: Some(end), one_way: false };
-        assert!(found(SearchSetup::default(), space.clone()).moves.is_some());
+    for (chords, end, moves) in [(10, 77, 74), (20, 77, 65), (30, 200, 37)] {
+        let space = Listed { other_end: Some(end), ..Listed::ring(900, chords) };
+        assert_eq!(found(SearchSetup::default(), space.clone()).moves, Some(moves));
         compare(&space, &[60, 128, 192]);
     }
 }
 
 #[test]
 fn moves_that_cannot_be_undone_are_searched_with_wide_keys() {
-    compare(&Random { seed: 1, end: None, one_way: true }, &[60, 128, 192]);
+    compare(&Listed::<u64>::one_way(900, 60), &[60, 128, 192]);
 }
 
 /// A puzzle with keys of any width.
@@ -242,41 +205,24 @@ fn a_checkpoint_with_locals_of_another_width_is_refused() {
 /// The 4x4x4, with keys of 157 bits. The counts are those of a search of stickers in
 /// `puzzles/tests/it/permutation/wide.rs`.
 fn cube_of_four(symmetry: &str) -> Search<'static> {
-    let file = file_value(include_str!("../../../puzzles/data/4x4x4.tws"));
-    let search = Search::named("puzzle", [("file", &*file), ("symmetry", symmetry)]);
-    search.engine(EngineName::Explicit).shards(9)
-}
-
-type Found = Vec<(u64, u64, Digest)>;
-
-/// Runs to a depth. Returns states, positions and digest of each layer.
-fn run_to(search: Search<'_>, depth: u32) -> Found {
-    let mut found = Vec::new();
-    let error = search
-        .max_layers(depth)
-        .on_layer(|layer| found.push((layer.states, layer.positions, layer.digest)))
-        .run()
-        .unwrap_err();
-    assert!(matches!(error, Error::Stopped { .. }), "{error}");
-    found
+    puzzle(include_str!("../../../puzzles/data/4x4x4.tws"), &[("symmetry", symmetry)])
 }
 
 #[test]
 fn the_cube_of_four_has_its_layers_with_any_workers_and_after_stops() {
-    for (symmetry, positions, depth) in
-        [("off", [1, 36, 1026, 28_812], 3), ("on", [1, 36, 1026, 28_812], 3)]
-    {
-        let one = run_to(cube_of_four(symmetry), depth);
-        assert!(one.iter().map(|layer| layer.1).eq(positions));
+    let depth = 3;
+    for symmetry in ["off", "on"] {
+        let one = first(cube_of_four(symmetry), depth);
+        assert!(one.iter().map(|layer| layer.1).eq([1, 36, 1026, 28_812]));
         assert_eq!(one.iter().all(|layer| layer.0 == layer.1), symmetry == "off");
         for (workers, threads) in [(2, 1), (3, 2)] {
             let search = cube_of_four(symmetry).workers(workers).threads(threads);
-            assert_eq!(run_to(search, depth), one);
+            assert_eq!(first(search, depth), one);
         }
         let dir = tempfile::tempdir().unwrap();
         for (depth, workers) in [(1, 2), (2, 3), (depth, 1)] {
             let search = cube_of_four(symmetry).data_dir(dir.path()).workers(workers);
-            let found = run_to(search, depth);
+            let found = first(search, depth);
             assert_eq!(found, one[..found.len()]);
         }
     }

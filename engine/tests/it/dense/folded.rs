@@ -1,18 +1,16 @@
 //! Folded blocks against all states, with the whole space in memory and by parts.
 
+use crate::dense::parts::by_parts;
 use crate::dense::puzzles;
 
-use std::collections::HashSet;
-use std::convert::Infallible;
-use std::ops::Range;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use puzzles::open_file;
-use strata_engine::dense::{
-    Counter, Direction, Kernel, Options, PartLayers, PartSearch, Search, SearchError,
-};
+use strata_engine::dense::{Counter, Direction, Kernel, Options, PartSearch, Search, SearchError};
 use strata_space::dense::{DenseFolding, DenseSpace};
 use strata_space::{KeySpace, LayerStats, Puzzle};
+
+use crate::reference::search::layers_of;
 
 fn open(name: &str, options: &[(&str, &str)], symmetry: &str) -> Arc<dyn DenseSpace> {
     open_file(name, &[options, &[("symmetry", symmetry)]].concat()).dense().unwrap()
@@ -41,16 +39,12 @@ fn positions(layers: &[LayerStats]) -> Vec<(u64, bool)> {
 /// The first layers as the explicit engine stores them, with one state of each orbit.
 fn stored_layers(name: &str, options: &[(&str, &str)], count: usize) -> Vec<u64> {
     let puzzle = open_file(name, &[options, &[("symmetry", "on")]].concat());
-    let mut layer = vec![puzzle.seeds()[0].key()];
-    let mut known: HashSet<u128> = layer.iter().copied().collect();
-    let (mut counts, mut next) = (vec![1], Vec::new());
-    while counts.len() < count {
-        next.clear();
-        layer.iter().for_each(|key| puzzle.successors(*key, &mut next));
-        layer = next.iter().copied().filter(|key| known.insert(*key)).collect();
-        counts.push(layer.len() as u64);
-    }
-    counts
+    let layers = layers_of(&[puzzle.seeds()[0].key()], count - 1, |key| {
+        let mut next = Vec::new();
+        puzzle.successors(*key, &mut next);
+        next
+    });
+    layers.iter().map(|layer| layer.len() as u64).collect()
 }
 
 /// Orbits by layer.
@@ -62,70 +56,6 @@ fn orbits(space: &Arc<dyn DenseSpace>, layers: &[LayerStats]) -> Vec<u64> {
         sum / symmetries
     });
     orbits.collect()
-}
-
-/// Layers as words of the whole space.
-struct Layers {
-    rows: usize,
-    layers: Vec<Vec<u64>>,
-    next: Mutex<Vec<u64>>,
-}
-
-impl PartLayers for Layers {
-    type Error = Infallible;
-
-    fn current_states(&self, blocks: Range<u32>) -> u64 {
-        let words = blocks.start as usize * self.rows..blocks.end as usize * self.rows;
-        self.layers.last().unwrap()[words].iter().map(|word| u64::from(word.count_ones())).sum()
-    }
-
-    fn read_current(&self, first: u32, words: &mut [u64]) -> Result<(), Infallible> {
-        let start = first as usize * self.rows;
-        words.copy_from_slice(&self.layers.last().unwrap()[start..start + words.len()]);
-        Ok(())
-    }
-
-    fn read_earlier(&self, first: u32, words: &mut [u64]) -> Result<(), Infallible> {
-        let start = first as usize * self.rows;
-        words.fill(0);
-        for layer in &self.layers[..self.layers.len() - 1] {
-            let layer = &layer[start..start + words.len()];
-            words.iter_mut().zip(layer).for_each(|(word, more)| *word |= more);
-        }
-        Ok(())
-    }
-
-    fn write(&self, first: u32, words: &[u64]) -> Result<(), Infallible> {
-        let start = first as usize * self.rows;
-        self.next.lock().unwrap()[start..start + words.len()].copy_from_slice(words);
-        Ok(())
-    }
-}
-
-/// The layers of a search by parts, of two ranges of blocks that two workers could have.
-fn by_parts(space: &Arc<dyn DenseSpace>, options: &Options) -> (usize, Vec<LayerStats>) {
-    let mut search = PartSearch::new(space, options).unwrap();
-    let (tables, shape) = (space.tables(), space.tables().shape());
-    let mut first = vec![0; shape.words() as usize];
-    let start = tables.start();
-    first[start.block as usize * shape.rows as usize + usize::from(start.row)] = 1 << start.lane;
-    let mut layers =
-        Layers { rows: shape.rows as usize, layers: vec![first], next: Mutex::default() };
-    let mut stats = vec![search.first_layer()];
-    let half = shape.blocks / 3;
-    loop {
-        *layers.next.lock().unwrap() = vec![0; shape.words() as usize];
-        let mut sum = LayerStats::default();
-        for blocks in [0..half, half..shape.blocks] {
-            sum.add(&search.advance(blocks, &layers).unwrap());
-        }
-        if sum.states == 0 {
-            return (search.parts(), stats);
-        }
-        stats.push(sum);
-        let next = std::mem::take(&mut *layers.next.lock().unwrap());
-        layers.layers.push(next);
-    }
 }
 
 #[test]
@@ -160,16 +90,16 @@ fn layers_have_as_many_positions_as_without_symmetry() {
             let options = Options { threads: 3, kernel: Some(kernel), ..Options::default() };
             assert_eq!(layers(&folded, &options), found);
         }
-        let whole = Options::default();
-        assert_eq!(by_parts(&folded, &whole), (1, found.clone()));
+        let shape = folded.tables().shape();
+        let ranges = [0..shape.blocks / 3, shape.blocks / 3..shape.blocks];
+        assert_eq!(by_parts(&folded, &Options::default(), &ranges), found);
         let too_small = Options { memory: 1, threads: 2, ..Options::default() };
         let Err(SearchError::Budget { needed, .. }) = PartSearch::new(&folded, &too_small) else {
             panic!("{name} {options:?}");
         };
-        let memory = needed + folded.tables().shape().words() * 32 / 5;
-        let (parts, layers) = by_parts(&folded, &Options { memory, ..too_small });
-        assert!(parts > 4, "{parts} parts");
-        assert_eq!(layers, found, "{parts} parts");
+        let options = Options { memory: needed + shape.words() * 32 / 5, ..too_small };
+        assert!(PartSearch::new(&folded, &options).unwrap().parts() > 4, "{name}");
+        assert_eq!(by_parts(&folded, &options, &ranges), found, "{name} {options:?}");
     }
 }
 

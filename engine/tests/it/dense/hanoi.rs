@@ -1,6 +1,5 @@
 //! A space whose states lack some moves, which is no group.
 
-use std::collections::HashSet;
 use std::sync::Arc;
 
 use strata_engine::dense::{Direction, Kernel, Options, Search};
@@ -8,31 +7,25 @@ use strata_puzzles::{DenseHanoi, Hanoi};
 use strata_space::dense::DenseSpace;
 use strata_space::{KeySpace, LayerStats};
 
+use crate::dense::all_layers;
+use crate::reference::search::layers_of;
+
 /// Layers by a set of keys: states, moves, digest, and whether the goal is among them.
 fn slow_layers(hanoi: &Hanoi) -> Vec<LayerStats> {
-    let goal = hanoi.goal();
-    let mut seen = HashSet::from([0]);
-    let (mut layer, mut layers, mut successors) = (vec![0], Vec::new(), Vec::new());
-    while !layer.is_empty() {
+    let successors = |key: &u64| {
         let mut next = Vec::new();
-        let mut generated = 0;
-        for key in &layer {
-            successors.clear();
-            hanoi.successors(*key, &mut successors);
-            generated += successors.len() as u64;
-            next.extend(successors.iter().copied().filter(|key| seen.insert(*key)));
-        }
-        layers.push(LayerStats {
-            states: layer.len() as u64,
-            positions: layer.len() as u64,
-            generated,
-            digest: hanoi.digest(&layer),
-            found: layer.iter().any(|key| Some(*key) == goal),
-            ..LayerStats::default()
-        });
-        layer = next;
-    }
-    layers
+        hanoi.successors(*key, &mut next);
+        next
+    };
+    let stats = |layer: &Vec<u64>| LayerStats {
+        states: layer.len() as u64,
+        positions: layer.len() as u64,
+        generated: layer.iter().map(|key| successors(key).len() as u64).sum(),
+        digest: hanoi.digest(layer),
+        found: layer.iter().any(|key| Some(*key) == hanoi.goal()),
+        ..LayerStats::default()
+    };
+    layers_of(&[0], usize::MAX, successors).iter().map(stats).collect()
 }
 
 #[test]
@@ -47,11 +40,9 @@ fn layers_are_those_of_a_slow_search_over_keys() {
                     let kernel = Some(kernel);
                     let options = Options { kernel, direction, threads, ..Options::default() };
                     let mut search = Search::new(Arc::clone(&space), &options).unwrap();
-                    let first = search.stats();
-                    let found = std::iter::once(first)
-                        .chain(std::iter::from_fn(|| search.advance()))
-                        .map(|layer| LayerStats { regions: 0, ..layer });
-                    assert_eq!(found.collect::<Vec<_>>(), expected, "{discs} {pegs} {options:?}");
+                    let mut found = all_layers(&mut search);
+                    found.iter_mut().for_each(|layer| layer.regions = 0);
+                    assert_eq!(found, expected, "{discs} {pegs} {options:?}");
                 }
             }
         }
@@ -64,9 +55,7 @@ fn thirteen_discs_on_four_pegs_have_402_604_032_moves() {
     let hanoi = Hanoi::new(13, 4, true).unwrap();
     let space = Arc::new(DenseHanoi::new(hanoi).unwrap());
     let mut search = Search::new(space, &Options::default()).unwrap();
-    let mut total = search.stats();
-    while let Some(layer) = search.advance() {
-        total.add(&layer);
-    }
+    let mut total = LayerStats::default();
+    all_layers(&mut search).iter().for_each(|layer| total.add(layer));
     assert_eq!((total.states, total.generated), (1 << 26, 402_604_032));
 }

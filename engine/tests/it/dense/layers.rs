@@ -1,15 +1,17 @@
 //! Every layer against a slow search, with all kernels, threads and directions.
 
-use crate::dense::puzzles;
+use crate::dense::{all_layers, puzzles};
 
 use std::collections::HashSet;
 use std::sync::Arc;
 
 use puzzles::{Moves, Powers};
 use strata_engine::dense::{Direction, Kernel, Options, Search, SearchError};
-use strata_puzzles::group::{Effort, GroupOptions, GroupSpace, StabiliserChain};
+use strata_puzzles::group::{Effort, Element, GroupOptions, GroupSpace, StabiliserChain};
 use strata_space::dense::DenseSpace;
 use strata_space::{Digest, LayerStats};
+
+use crate::reference::search::layers_of;
 
 /// By slot, its piece and the piece's turn.
 type Arrangement = Vec<(u16, u8)>;
@@ -18,38 +20,22 @@ type Arrangement = Vec<(u16, u8)>;
 fn slow_layers(moves: &Moves) -> Vec<Vec<Arrangement>> {
     let orientations = moves.shape.orientations();
     let start: Arrangement = (0..orientations.len() as u16).map(|piece| (piece, 0)).collect();
-    let mut seen = HashSet::from([start.clone()]);
-    let mut layers = vec![vec![start]];
-    loop {
-        let mut next = Vec::new();
-        for arrangement in layers.last().unwrap() {
-            for mv in &moves.moves {
-                let slots = mv.images().iter().zip(mv.turns()).zip(orientations);
-                let slots = slots.map(|((from, turn), orientations)| {
-                    let (piece, before) = arrangement[usize::from(*from)];
-                    (piece, (before + turn) % orientations)
-                });
-                let successor: Arrangement = slots.collect();
-                if seen.insert(successor.clone()) {
-                    next.push(successor);
-                }
-            }
-        }
-        if next.is_empty() {
-            return layers;
-        }
-        layers.push(next);
-    }
+    layers_of(&[start], usize::MAX, |arrangement| {
+        let after = |mv: &Element| {
+            let slots = mv.images().iter().zip(mv.turns()).zip(orientations);
+            let slots = slots.map(|((from, turn), orientations)| {
+                let (piece, before) = arrangement[usize::from(*from)];
+                (piece, (before + turn) % orientations)
+            });
+            slots.collect()
+        };
+        moves.moves.iter().map(after).collect()
+    })
 }
 
 fn state_of(space: &GroupSpace, arrangement: &Arrangement) -> strata_space::dense::DenseState {
     let (images, turns): (Vec<u16>, Vec<u8>) = arrangement.iter().copied().unzip();
     space.state(&space.shape().element(&images, &turns).unwrap()).unwrap()
-}
-
-fn all_layers(search: &mut Search) -> Vec<LayerStats> {
-    let first = search.stats();
-    std::iter::once(first).chain(std::iter::from_fn(|| search.advance())).collect()
 }
 
 fn all_options() -> Vec<Options> {
@@ -89,38 +75,23 @@ fn check(name: &str, moves: &Moves) {
 }
 
 #[test]
-fn layers_of_pancakes_are_those_of_a_slow_search() {
+fn layers_are_those_of_a_slow_search() {
     for slots in [2, 3, 5, 8, 9] {
         check("pancakes", &puzzles::pancake(slots));
     }
-}
-
-#[test]
-fn layers_of_turning_pieces_are_those_of_a_slow_search() {
-    check("burnt pancakes", &puzzles::burnt_pancake(2));
-    check("burnt pancakes", &puzzles::burnt_pancake(5));
-    check("burnt pancakes", &puzzles::burnt_pancake(6));
-}
-
-#[test]
-fn layers_of_rotations_and_swaps_are_those_of_a_slow_search() {
+    for slots in [2, 5, 6] {
+        check("burnt pancakes", &puzzles::burnt_pancake(slots));
+    }
     check("rotations and a swap", &puzzles::rotation_and_swap(8, Powers::Quarter));
     check("powers of a rotation, and a swap", &puzzles::rotation_and_swap(7, Powers::All));
     check("rotations and a reversal", &puzzles::top_spin(8, 4));
-}
-
-#[test]
-fn layers_along_directed_edges_are_those_of_a_slow_search() {
-    check("a rotation and a swap", &puzzles::rotation_and_swap(5, Powers::One));
-    check("a rotation and a swap", &puzzles::rotation_and_swap(8, Powers::One));
-    check("clockwise turns", &puzzles::cube2(2, Powers::One));
-}
-
-#[test]
-fn layers_of_cubes_are_those_of_a_slow_search() {
     check("two faces", &puzzles::cube2(2, Powers::All));
     check("two faces, quarter turns", &puzzles::cube2(2, Powers::Quarter));
     check("one face", &puzzles::cube2(1, Powers::Quarter));
+    // Directed.
+    check("a rotation and a swap", &puzzles::rotation_and_swap(5, Powers::One));
+    check("a rotation and a swap", &puzzles::rotation_and_swap(8, Powers::One));
+    check("clockwise turns", &puzzles::cube2(2, Powers::One));
 }
 
 #[test]

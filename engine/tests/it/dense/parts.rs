@@ -1,6 +1,6 @@
 //! Searches by parts against searches in memory.
 
-use crate::dense::puzzles;
+use crate::dense::{all_layers, puzzles};
 
 use std::collections::BTreeMap;
 use std::convert::Infallible;
@@ -66,8 +66,8 @@ impl PartLayers for Layers {
     }
 }
 
-/// All layers of a search whose parts have a share of the memory that the whole space needs.
-fn by_parts(
+/// All layers of a search by parts, with ranges of blocks that several workers could have.
+pub(crate) fn by_parts(
     space: &Arc<dyn DenseSpace>,
     options: &Options,
     ranges: &[Range<u32>],
@@ -104,9 +104,7 @@ fn memory(space: &Arc<dyn DenseSpace>) -> (u64, u64) {
 
 fn check(space: &Arc<dyn DenseSpace>) {
     let mut whole = Search::new(Arc::clone(space), &Options::default()).unwrap();
-    let first = whole.stats();
-    let expected: Vec<LayerStats> =
-        std::iter::once(first).chain(std::iter::from_fn(|| whole.advance())).collect();
+    let expected = all_layers(&mut whole);
     let blocks = space.tables().shape().blocks;
     let (least, more) = memory(space);
     let third = blocks / 3;
@@ -154,9 +152,7 @@ fn check_resumed(space: &Arc<dyn DenseSpace>) {
             Ok(())
         };
         let mut search = Search::resumed(Arc::clone(space), &options, depth as u32, load).unwrap();
-        let mut found = vec![search.stats()];
-        found.extend(std::iter::from_fn(|| search.advance()));
-        assert_eq!(found, expected[depth..], "from depth {depth}");
+        assert_eq!(all_layers(&mut search), expected[depth..], "from depth {depth}");
     }
     let twice = |search: &mut Search| {
         search.add(2, 0, &layers[1])?;
@@ -178,16 +174,12 @@ fn layers_by_parts_are_those_in_memory() {
 
 #[test]
 fn steps_in_factors_give_the_same_layers() {
-    let all = |search: &mut Search| -> Vec<LayerStats> {
-        let first = search.stats();
-        std::iter::once(first).chain(std::iter::from_fn(|| search.advance())).collect()
-    };
     let full: Arc<dyn DenseSpace> = puzzles::pancake(9).space();
     let factored: Arc<dyn DenseSpace> = puzzles::pancake(9).factored_space();
     assert!(factored.tables().bytes() < full.tables().bytes());
-    let expected = all(&mut Search::new(full, &Options::default()).unwrap());
+    let expected = all_layers(&mut Search::new(full, &Options::default()).unwrap());
     let options = Options { threads: 2, ..Options::default() };
-    let found = all(&mut Search::new(Arc::clone(&factored), &options).unwrap());
+    let found = all_layers(&mut Search::new(Arc::clone(&factored), &options).unwrap());
     assert_eq!(found, expected);
     // One part for each fifth block, whose sources are not those of whole upper parts.
     let (least, more) = memory(&factored);

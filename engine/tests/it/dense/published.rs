@@ -1,6 +1,6 @@
 //! Published tables of layers.
 
-use crate::dense::puzzles;
+use crate::dense::{all_layers, puzzles};
 
 use puzzles::{Moves, Powers};
 use strata_engine::dense::{Options, Search};
@@ -12,9 +12,7 @@ fn layers(moves: &Moves) -> Vec<LayerStats> {
     let states = space.tables().shape().states();
     let options = Options { threads: 2, ..Options::default() };
     let mut search = Search::new(space, &options).unwrap();
-    let first = search.stats();
-    let layers: Vec<LayerStats> =
-        std::iter::once(first).chain(std::iter::from_fn(|| search.advance())).collect();
+    let layers = all_layers(&mut search);
     assert_eq!(layers.iter().map(|layer| layer.states).sum::<u64>(), states);
     for layer in &layers {
         assert_eq!(layer.generated, layer.states * moves.moves.len() as u64);
@@ -22,40 +20,34 @@ fn layers(moves: &Moves) -> Vec<LayerStats> {
     layers
 }
 
-fn states(moves: &Moves) -> Vec<u64> {
-    layers(moves).iter().map(|layer| layer.states).collect()
-}
-
 #[test]
-fn skewb_diamond() {
-    let expected = [1, 16, 208, 2280, 18795, 104856, 433752, 897588, 198564, 2640, 180];
-    assert_eq!(states(&puzzles::skewb_diamond())[..], expected[..expected.len()]);
-}
-
-#[test]
-fn cube_of_two_with_half_turns() {
-    let expected = [1, 9, 54, 321, 1847, 9992, 50136, 227536, 870072, 1887748, 623800, 2644];
-    assert_eq!(states(&puzzles::cube2(3, Powers::All)), expected);
-}
-
-#[test]
-fn cube_of_two_with_quarter_turns() {
-    let expected = [
-        1, 6, 27, 120, 534, 2256, 8969, 33058, 114149, 360508, 930588, 1350852, 782536, 90280, 276,
+fn layers_are_those_of_published_tables() {
+    let tables: [(Moves, &[u64]); 5] = [
+        (
+            puzzles::skewb_diamond(),
+            &[1, 16, 208, 2280, 18795, 104856, 433752, 897588, 198564, 2640, 180],
+        ),
+        (
+            puzzles::cube2(3, Powers::All),
+            &[1, 9, 54, 321, 1847, 9992, 50136, 227536, 870072, 1887748, 623800, 2644],
+        ),
+        (
+            puzzles::cube2(3, Powers::Quarter),
+            &[
+                1, 6, 27, 120, 534, 2256, 8969, 33058, 114149, 360508, 930588, 1350852, 782536,
+                90280, 276,
+            ],
+        ),
+        (puzzles::pancake(9), &[1, 8, 56, 391, 2278, 10666, 38015, 93585, 132697, 79379, 5804]),
+        (
+            puzzles::burnt_pancake(6),
+            &[1, 6, 30, 150, 675, 2340, 6604, 12795, 15519, 6957, 959, 43, 1],
+        ),
     ];
-    assert_eq!(states(&puzzles::cube2(3, Powers::Quarter)), expected);
-}
-
-#[test]
-fn pancakes_of_nine() {
-    let expected = [1, 8, 56, 391, 2278, 10666, 38015, 93585, 132697, 79379, 5804];
-    assert_eq!(states(&puzzles::pancake(9)), expected);
-}
-
-#[test]
-fn burnt_pancakes_of_six() {
-    let expected = [1, 6, 30, 150, 675, 2340, 6604, 12795, 15519, 6957, 959, 43, 1];
-    assert_eq!(states(&puzzles::burnt_pancake(6)), expected);
+    for (moves, expected) in tables {
+        let states: Vec<u64> = layers(&moves).iter().map(|layer| layer.states).collect();
+        assert_eq!(states, expected);
+    }
 }
 
 #[test]

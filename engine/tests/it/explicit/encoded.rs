@@ -1,43 +1,32 @@
 //! Tests of encoded runs: their exits arrive as those of other runs do, and exits of foreign shards,
 //! locals or edges are refused.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 
 use proptest::prelude::*;
 use strata_engine::explicit::{
-    Bounds, Engine, Inbox, InboxError, InboxOptions, MAX_CONTENT, MemoryRun, Run, RunEncoder,
-    SortBuffers,
+    Bounds, Engine, Inbox, InboxError, MAX_CONTENT, MemoryRun, Run, RunEncoder, SortBuffers,
 };
 use strata_puzzles::Hanoi;
 use strata_puzzles::panex::{Panex, PanexConfig};
 use strata_space::{ExitEdge, Keyed, Tabled};
-use strata_store::{
-    EncodeOptions, EntryKey, KeyRange, LayerCursor, LocalWidth, RealFs, StoreError,
-};
+use strata_store::{EntryKey, LocalWidth, StoreError};
+
+use crate::explicit::{self, files, read};
 
 /// Target region, inverse edge and locals.
 type Batch = (EntryKey, Option<ExitEdge>, Vec<u32>);
 
-const JOB: &str = "job";
 const SHARDS: u32 = 5;
 const LOCALS: u32 = 300;
 const EDGES: ExitEdge = 7;
 const ALL: Bounds<'_> =
     Bounds { owns: &|shard| shard < SHARDS, locals: LOCALS as u128, exit_edges: EDGES };
 
-fn inbox(folder: &Path, memory: usize) -> Inbox {
-    let options = InboxOptions {
-        memory,
-        width: LocalWidth::One,
-        job: JOB.into(),
-        folder: folder.into(),
-        prefix: "run".into(),
-        recycled_runs: 1,
-        encode: EncodeOptions::default(),
-    };
-    Inbox::new(Arc::new(RealFs), options).unwrap()
+fn inbox(folder: &Path, memory: usize) -> Arc<Inbox> {
+    explicit::inbox(folder, memory, LocalWidth::One)
 }
 
 fn run(batches: &[Batch]) -> MemoryRun {
@@ -63,34 +52,6 @@ fn accept(inbox: &Inbox, depth: u32, batches: &[Batch]) {
     for part in sent(batches) {
         inbox.accept_encoded(depth, &part, "batch", &ALL).unwrap();
     }
-}
-
-/// All exits of some runs, as a pass merges them.
-fn read(runs: &[Run]) -> BTreeMap<EntryKey, BTreeSet<u32>> {
-    let mut all: BTreeMap<EntryKey, BTreeSet<u32>> = BTreeMap::new();
-    for run in runs {
-        match run {
-            Run::Memory(run) => run
-                .for_each_region(LocalWidth::One, |key, locals| {
-                    all.entry(key).or_default().extend(locals);
-                    Ok(())
-                })
-                .unwrap(),
-            Run::File(layer) => {
-                let mut cursor = LayerCursor::new().unwrap();
-                cursor.start(layer, KeyRange::ALL).unwrap();
-                while let Some(key) = cursor.key() {
-                    all.entry(key).or_default().extend(cursor.locals().unwrap());
-                    cursor.advance().unwrap();
-                }
-            }
-        }
-    }
-    all
-}
-
-fn files(folder: &Path) -> usize {
-    std::fs::read_dir(folder).unwrap().count()
 }
 
 fn batches(most: usize) -> impl Strategy<Value = Vec<Batch>> {
@@ -164,11 +125,11 @@ fn batch(shard: u32, region: u128, locals: &[u32]) -> Batch {
 fn hundreds_of_runs_become_few_and_use_the_share() {
     let dir = tempfile::tempdir().unwrap();
     let inbox = inbox(dir.path(), 256 << 10);
-    let mut expected: BTreeMap<EntryKey, BTreeSet<u32>> = BTreeMap::new();
+    let mut expected = BTreeSet::new();
     for number in 0..1000_u32 {
         let key = EntryKey { shard: number % SHARDS, region: u128::from(number % 97) };
         let locals = [number % LOCALS, (number * 7) % LOCALS];
-        expected.entry(key).or_default().extend(locals);
+        expected.extend(locals.map(|local| (key, local)));
         accept(&inbox, 9, &[(key, None, locals.to_vec())]);
     }
     assert_eq!(inbox.spilled_bytes(), 0);
@@ -210,7 +171,8 @@ fn long_runs_and_batches_are_cut() {
         inbox.accept_encoded(2, &part, "batch", &bounds).unwrap();
     }
     let runs = inbox.take(2).unwrap();
-    let wanted = batches.iter().map(|(key, _, locals)| (*key, locals.iter().copied().collect()));
+    let wanted =
+        batches.iter().flat_map(|(key, _, locals)| locals.iter().map(|local| (*key, *local)));
     assert_eq!(read(&runs), wanted.collect());
     for run in &runs {
         let Run::Memory(run) = run else { panic!("a file") };
@@ -243,7 +205,9 @@ fn exits_of_foreign_shards_locals_and_edges_are_refused() {
     for memory in [0, 1 << 20] {
         let inbox = inbox(dir.path(), memory);
         inbox.accept_encoded(8, &sent(&good)[0], "batch", &ours).unwrap();
-        assert_eq!(read(&inbox.take(8).unwrap()).len(), 2);
+        let exits =
+            good.iter().flat_map(|(key, _, locals)| locals.iter().map(|local| (*key, *local)));
+        assert_eq!(read(&inbox.take(8).unwrap()), exits.collect());
         let refused = |batches: &[Batch], wanted: &str| {
             refused(&inbox, &sent(batches)[0], &ours, wanted);
         };

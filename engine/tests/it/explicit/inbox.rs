@@ -2,28 +2,13 @@
 //! after the pass.
 
 use std::collections::BTreeSet;
-use std::path::Path;
-use std::sync::Arc;
 
-use strata_engine::explicit::{
-    Exchange, Inbox, InboxError, InboxOptions, LocalExchange, MemoryRun, Run, SortBuffers,
-};
-use strata_store::{EncodeOptions, EntryKey, KeyRange, LayerCursor, LocalWidth, RealFs};
+use strata_engine::explicit::{Exchange, InboxError, LocalExchange, MemoryRun, Run, SortBuffers};
+use strata_store::{EntryKey, LocalWidth};
+
+use crate::explicit::{self, exits_of, files, inbox};
 
 type Exit = (EntryKey, u32);
-
-fn inbox(folder: &Path, memory: usize) -> Arc<Inbox> {
-    let options = InboxOptions {
-        memory,
-        width: LocalWidth::One,
-        job: "job".into(),
-        folder: folder.into(),
-        prefix: "run".into(),
-        recycled_runs: 1,
-        encode: EncodeOptions::default(),
-    };
-    Arc::new(Inbox::new(Arc::new(RealFs), options).unwrap())
-}
 
 /// The exits of the run of that number. Neighbouring runs share regions and some exits.
 fn exits(number: u32) -> Vec<Exit> {
@@ -40,39 +25,16 @@ fn run(exits: &[Exit]) -> MemoryRun {
 
 /// All exits of some runs; files must be strictly increasing.
 fn read(runs: &[Run]) -> BTreeSet<Exit> {
-    let mut all = BTreeSet::new();
-    for run in runs {
-        match run {
-            Run::Memory(run) => run
-                .for_each_region(LocalWidth::One, |key, locals| {
-                    all.extend(locals.iter().map(|local| (key, *local)));
-                    Ok(())
-                })
-                .unwrap(),
-            Run::File(file) => {
-                let mut cursor = LayerCursor::new().unwrap();
-                cursor.start(file, KeyRange::ALL).unwrap();
-                let mut inside = Vec::new();
-                while let Some(key) = cursor.key() {
-                    inside.extend(cursor.locals().unwrap().iter().map(|local| (key, *local)));
-                    cursor.advance().unwrap();
-                }
-                assert!(inside.is_sorted_by(|a, b| a < b), "a spilled run is out of order");
-                all.extend(inside);
-            }
-        }
+    for file in runs.iter().filter(|run| matches!(run, Run::File(_))) {
+        assert!(exits_of(file).is_sorted_by(|a, b| a < b), "a spilled run is out of order");
     }
-    all
-}
-
-fn files(folder: &Path) -> usize {
-    std::fs::read_dir(folder).unwrap().count()
+    explicit::read(runs)
 }
 
 #[test]
 fn spilled_runs_are_merged_and_removed() {
     let dir = tempfile::tempdir().unwrap();
-    let inbox = inbox(dir.path(), 0);
+    let inbox = inbox(dir.path(), 0, LocalWidth::One);
     let exchange = LocalExchange::new(vec![inbox.clone()]);
     let mut most = 0;
     for number in 0..100 {
@@ -103,7 +65,7 @@ fn runs_are_spilled_where_two_layers_exceed_the_memory() {
         Run::File(_) => 0,
     };
     // Memory for four: three of one layer, one of the next.
-    let inbox = inbox(dir.path(), 4 * run(&exits(0)).capacity_bytes());
+    let inbox = inbox(dir.path(), 4 * run(&exits(0)).capacity_bytes(), LocalWidth::One);
     let accept = |depth: u32, numbers: std::ops::Range<u32>| {
         numbers.for_each(|number| inbox.accept(depth, run(&exits(number))).unwrap());
         files(dir.path())
@@ -134,7 +96,7 @@ fn runs_are_spilled_where_two_layers_exceed_the_memory() {
 fn an_inbox_that_lost_exits_stays_incomplete() {
     let dir = tempfile::tempdir().unwrap();
     let folder = dir.path().join("gone");
-    let inbox = inbox(&folder, 20_000);
+    let inbox = inbox(&folder, 20_000, LocalWidth::One);
     for number in 0.. {
         if let Err(error) = inbox.accept(4, run(&exits(number))) {
             assert!(matches!(error, InboxError::Incomplete(_)), "{error}");
@@ -152,7 +114,7 @@ fn an_inbox_that_lost_exits_stays_incomplete() {
 fn the_layers_of_two_passes_are_kept_apart() {
     let dir = tempfile::tempdir().unwrap();
     for memory in [0, 1 << 20] {
-        let inbox = inbox(dir.path(), memory);
+        let inbox = inbox(dir.path(), memory, LocalWidth::One);
         inbox.accept(6, run(&exits(1))).unwrap();
         inbox.accept(7, run(&exits(2))).unwrap();
         inbox.accept(6, MemoryRun::default()).unwrap();
@@ -170,7 +132,7 @@ fn the_layers_of_two_passes_are_kept_apart() {
 #[test]
 fn threads_spill_at_the_same_time() {
     let dir = tempfile::tempdir().unwrap();
-    let inbox = inbox(dir.path(), 0);
+    let inbox = inbox(dir.path(), 0, LocalWidth::One);
     std::thread::scope(|scope| {
         for thread in 0..4 {
             let inbox = &inbox;

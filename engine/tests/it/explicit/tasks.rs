@@ -5,16 +5,18 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
 use strata_engine::explicit::{
-    Engine, Error, Exchange, ExchangeError, Inbox, InboxOptions, KernelMemory, LocalExchange,
-    MemoryRun, Outboxes, Pass, PassTask, Result,
+    Engine, Error, Exchange, ExchangeError, KernelMemory, LocalExchange, MemoryRun, Outboxes, Pass,
+    PassTask, Result,
 };
 use strata_puzzles::Hanoi;
 use strata_puzzles::panex::{Panex, PanexConfig};
 use strata_space::{Finish, Keyed, LayerStats, RegionKey, State, StateSpace, Weight};
 use strata_store::{
     BlockEncoder, EncodeOptions, EntryKey, FileKind, FilePart, KeyRange, Layer, LayerHeader,
-    LayerTotals, LayerWriter, LocalWidth, RealFs,
+    LayerTotals, LayerWriter, LocalWidth,
 };
+
+use crate::explicit::inbox;
 
 const SHARDS: u32 = 2;
 
@@ -134,16 +136,7 @@ fn a_seed_in_the_reserved_region_is_an_error() {
 /// has its counts, and the checksums of its blocks.
 fn layers(engine: &Engine, states: u64) -> Vec<(LayerStats, Vec<u64>)> {
     let folder = tempfile::tempdir().unwrap();
-    let options = InboxOptions {
-        memory: 1 << 24,
-        width: engine.width(),
-        job: "job".into(),
-        folder: folder.path().into(),
-        prefix: "run".into(),
-        recycled_runs: 1,
-        encode: EncodeOptions::default(),
-    };
-    let inbox = Arc::new(Inbox::new(Arc::new(RealFs), options).unwrap());
+    let inbox = inbox(folder.path(), 1 << 24, engine.width());
     let exchange = Arc::new(LocalExchange::new(vec![Arc::clone(&inbox)]));
     let kernel = engine.kernel(KernelMemory { regions: 1 << 20, memo: 1 << 20 });
     let outboxes = Outboxes::new(exchange, 0, Arc::from([0, 0]), 1 << 20);

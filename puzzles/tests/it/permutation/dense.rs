@@ -1,45 +1,24 @@
 //! Dense forms: every layer, its digest, names of moves, texts, goals.
 
-use std::collections::HashSet;
-
 use proptest::prelude::*;
 use strata_puzzles::permutation::{Lrx, Member, Pancake, Permutation};
 use strata_space::dense::{DenseSpace, DenseState};
 use strata_space::{Digest, KeySpace, Puzzle, SpaceError, file_value};
 
 use crate::permutation::reference::Reference;
-use crate::permutation::{layers, open};
+use crate::permutation::search::layers_of;
+use crate::permutation::{layers, layers_of_keys, numbers, open};
 
 /// Most states of a space whose edges are all checked.
 const MOST_CHECKED: u64 = 20_000;
 
 /// States of each layer around the start, and the digest, by numbers.
-pub(crate) fn dense_layers(space: &dyn DenseSpace) -> Vec<(usize, Digest)> {
+fn dense_layers(space: &dyn DenseSpace) -> Vec<(usize, Digest)> {
     let tables = space.tables();
-    let mut known = HashSet::from([tables.start()]);
-    let mut layer = vec![tables.start()];
-    let mut found = Vec::new();
-    while !layer.is_empty() {
-        found.push((layer.len(), layer.iter().map(|state| space.weight(*state)).sum()));
-        let next = layer.iter().flat_map(|state| tables.successors(*state));
-        let next: Vec<DenseState> = next.map(|(_, state)| state).collect();
-        layer = next.into_iter().filter(|state| known.insert(*state)).collect();
-    }
-    found
-}
-
-/// Digests of each layer around the start, by keys.
-fn digests(space: &impl KeySpace) -> Vec<Digest> {
-    let start = space.seeds()[0].key();
-    let (mut known, mut layer) = (HashSet::from([start]), vec![start]);
-    let mut digests = Vec::new();
-    while !layer.is_empty() {
-        digests.push(space.digest(&layer));
-        let mut next = Vec::new();
-        layer.iter().for_each(|key| space.successors(*key, &mut next));
-        layer = next.into_iter().filter(|key| known.insert(*key)).collect();
-    }
-    digests
+    let successors = |state: &DenseState| tables.successors(*state).map(|(_, next)| next).collect();
+    let layers = layers_of(&[tables.start()], usize::MAX, successors);
+    let digest = |layer: &Vec<DenseState>| layer.iter().map(|state| space.weight(*state)).sum();
+    layers.iter().map(|layer| (layer.len(), digest(layer))).collect()
 }
 
 /// Checks a puzzle's dense form against the counts of its layers, and against its keys.
@@ -53,9 +32,10 @@ pub(crate) fn check_dense<P: Puzzle + KeySpace>(puzzle: &P, expected: &[usize]) 
         }
     };
     let tables = space.tables();
-    let found = dense_layers(&*space);
-    assert_eq!(found.iter().map(|(count, _)| *count).collect::<Vec<_>>(), expected);
-    assert_eq!(found.iter().map(|(_, digest)| *digest).collect::<Vec<_>>(), digests(puzzle));
+    let (counts, found): (Vec<usize>, Vec<Digest>) = dense_layers(&*space).into_iter().unzip();
+    assert_eq!(counts, expected);
+    let by_keys = layers_of_keys(puzzle).into_iter().map(|layer| puzzle.digest(&layer));
+    assert!(by_keys.eq(found));
     let size = puzzle.dense_size().unwrap();
     assert_eq!(size.shape, tables.shape());
     assert_eq!(size.is_undirected, tables.is_undirected());
@@ -128,7 +108,7 @@ fn puzzles_without_a_dense_form_say_why() {
 }
 
 fn pancakes(count: u32) -> Member<Pancake> {
-    Member::open(&[("n".into(), count.to_string())].into()).unwrap()
+    Member::open(&numbers(&[("n", count)])).unwrap()
 }
 
 #[test]
@@ -164,9 +144,7 @@ fn goals_are_those_that_moves_reach() {
 #[test]
 fn a_start_that_is_not_solved_is_the_first_state() {
     for start in ["2 1 3 4 5", "5 4 3 2 1"] {
-        let given = [("n", "5"), ("start", start)];
-        let given = given.map(|(name, value)| (name.to_owned(), value.to_owned()));
-        let lrx: Member<Lrx> = Member::open(&given.into()).unwrap();
+        let lrx: Member<Lrx> = Member::open(&numbers(&[("n", "5"), ("start", start)])).unwrap();
         let space = lrx.dense().unwrap();
         assert_eq!(space.text(space.tables().start()), start);
         check_dense(&lrx, &layers(&lrx));

@@ -1,49 +1,16 @@
 //! Layers of small puzzles of all formats and features.
 
 use strata_puzzles::permutation::{BurntPancake, Lrx, Member, Pancake, TopSpin};
-use strata_space::{KeySpace, Parameters, Puzzle};
+use strata_space::{KeySpace, Puzzle};
 
 use crate::permutation::dense::check_dense;
-use crate::permutation::reference::Reference;
-use crate::permutation::{layers, open};
-
-/// Alike pieces.
-pub(crate) const RING: &str = "Name ring\nSet A 6 1\nSolved\nA\n1 1 2 2 7 7\nEnd\nMove L\nA\n2 3 4 5 6 1\nEnd\n\
-                    Move X\nA\n2 1 3 4 5 6\nEnd\n";
-
-/// Orientations whose sum is fixed.
-pub(crate) const TWISTS: &str = "Set C 4 3\nSolved\nC\n1 2 3 4\n0 0 0 0\nEnd\nMove U\nC\n2 3 4 1\nEnd\n\
-                      Move R\nC\n1 3 4 2\n0 1 2 0\nEnd\n";
-
-/// A piece whose orientation is ignored.
-pub(crate) const OPEN_TWIST: &str = "Set C 4 3\nSolved\nC\n1 2 3 4\n? 0 0 0\nEnd\nMove U\nC\n2 3 4 1\nEnd\n\
-                          Move R\nC\n1 3 4 2\n0 1 2 0\nEnd\n";
-
-/// Alike pieces of which some have no orientation, and a sum of turns that moves change.
-pub(crate) const ALIKE_OPEN: &str = "Set C 5 4\nSolved\nC\n1 1 2 2 3\n? ? 0 1 3\nEnd\nMove U\nC\n2 3 4 5 1\n\
-                          0 1 0 2 0\nEnd\nMove R\nC\n2 1 3 4 5\n3 0 0 0 0\nEnd\n";
-
-/// Two sets that move together, and turns in place.
-pub(crate) const SETS: &str = "Set CORNERS 3 2\nSet EDGES 4 1\nSet SPIN 1 6\nSolved\nCORNERS\n1 2 3\nEDGES\n\
-                    1 2 3 4\nSPIN\n1\n3\nEnd\nMove a\nCORNERS\n2 3 1\n1 0 1\nSPIN\n1\n2\nEnd\n\
-                    Move b\nCORNERS\n2 1 3\nEDGES\n2 3 4 1\nEnd\n";
-
-/// A slot that two pieces must not enter.
-pub(crate) const ILLEGAL: &str = "Set A 6 1\nSolved\nA\n1 2 3 4 5 6\nEnd\nMove L\nA\n2 3 4 5 6 1\nEnd\nMove X\nA\n\
-                       2 1 3 4 5 6\nEnd\nIllegal A 4 1 2\nIllegal A 5 1\n";
-
-/// Numbers from 0, turns by the slot that a piece comes to.
-pub(crate) const ZERO_BASED: &str = "Set C 4 3\nStartState\nC\n0 1 1 2\n0 0 0 1\nEnd\nMoveTransformation U\nC\n\
-                          1 2 3 0\n0 0 0 1\nEnd\nMoveTransformation R\nC\n0 2 3 1\n0 1 2 0\nEnd\n";
-
-/// Sequences, an alias, and rotations that are no moves.
-pub(crate) const SEQUENCES: &str = "Set A 5 2\nSolved\nA\n1 2 3 4 5\nEnd\nMove F\nA\n2 3 1 4 5\n1 1 0 0 0\nEnd\n\
-                         Move x\nA\n2 3 4 5 1\nEnd\nMoveSequence B x F x'\nMoveSequence Gv x2\n\
-                         MoveAlias H F'\n";
-
-/// A solved state that is not in order.
-pub(crate) const SHUFFLED: &str = "# a comment\nName shuffled\nSet A 5 3\nSolved\nA\n3 1 2 5 4\n1 0 2 0 0\nEnd\n\
-                        Move p\nA\n2 3 1 4 5\n1 0 0 0 0\nEnd\nMove q\nA\n1 2 4 5 3\n0 0 2 1 0\nEnd\n";
+use crate::permutation::reference::{
+    Reference, burnt_pancakes, from_cycles, lrx, pancakes, topspin,
+};
+use crate::permutation::texts::{
+    ALIKE_OPEN, ILLEGAL, KPUZZLE, OPEN_TWIST, RING, SEQUENCES, SETS, SHUFFLED, TWISTS, ZERO_BASED,
+};
+use crate::permutation::{layers, numbers, open};
 
 fn check(text: &str, moves: &[&str], metric: &str) {
     let names = moves.join(",");
@@ -88,17 +55,6 @@ fn ksolve_files_are_searched_as_the_reference_does() {
     let found = layers(&open(&format!("{TWISTS}{ignore}"), &[]).unwrap());
     assert_eq!(found, Reference::read(TWISTS).layers(&[], false));
 }
-
-/// [`TWISTS`] with turns by the slots that pieces come to.
-pub(crate) const KPUZZLE: &str = r#"{
-    "name": "twists",
-    "orbits": [{"orbitName": "C", "numPieces": 4, "numOrientations": 3}],
-    "defaultPattern": {"C": {"pieces": [0, 1, 2, 3], "orientation": [0, 0, 0, 0]}},
-    "moves": {
-        "U": {"C": {"permutation": [1, 2, 3, 0], "orientationDelta": [0, 0, 0, 0]}},
-        "R": {"C": {"permutation": [0, 2, 3, 1], "orientationDelta": [0, 2, 0, 1]}}
-    }
-}"#;
 
 #[test]
 fn a_kpuzzle_and_a_tws_file_of_one_puzzle_agree() {
@@ -209,12 +165,7 @@ fn sporadic_groups_are_searched_as_the_reference_does() {
     assert_eq!(puzzle.dense_size().unwrap().states, 7920);
     let a: Vec<usize> = [10].into_iter().chain(0..10).collect();
     let inverse_a: Vec<usize> = (1..11).chain([0]).collect();
-    let mut b: Vec<usize> = (0..11).collect();
-    for cycle in [[3, 7, 11, 8], [4, 10, 5, 6]] {
-        for (index, point) in cycle.iter().enumerate() {
-            b[cycle[(index + 1) % 4] - 1] = point - 1;
-        }
-    }
+    let b = from_cycles(11, &[&[3, 7, 11, 8], &[4, 10, 5, 6]]);
     let mut inverse_b = vec![0; 11];
     (0..11).for_each(|slot| inverse_b[b[slot]] = slot);
     check_dense(&puzzle, &Reference::plain(11, &[a, b, inverse_a, inverse_b]));
@@ -230,51 +181,27 @@ fn a_group_that_is_small_in_many_arrangements_has_a_dense_form() {
     assert_eq!(puzzle.dense_size().unwrap().states, 244_823_040);
 }
 
-fn member<P: Puzzle>(pairs: &[(&str, u32)]) -> P {
-    let pairs = pairs.iter().map(|(name, value)| ((*name).to_owned(), value.to_string()));
-    P::open(&pairs.collect::<Parameters>()).unwrap()
+/// Checks the members of a family, by numbers and layers.
+fn check_family<P: Puzzle + KeySpace>(pairs: &[(&str, usize)], expected: &[usize]) {
+    let puzzle = P::open(&numbers(pairs)).unwrap();
+    assert_eq!(layers(&puzzle), expected);
+    check_dense(&puzzle, expected);
 }
 
 #[test]
 fn families_are_searched_as_the_reference_does() {
-    let reversed = |slots: usize, first: usize, count: usize| -> Vec<usize> {
-        let mut images: Vec<usize> = (0..slots).collect();
-        for place in 0..count {
-            images[(first + place) % slots] = (first + count - 1 - place) % slots;
-        }
-        images
-    };
     for n in 2..=7 {
-        let moves: Vec<_> = (2..=n).map(|count| reversed(n, 0, count)).collect();
-        let pancake: Member<Pancake> = member(&[("n", n as u32)]);
-        let expected = Reference::plain(n, &moves);
-        assert_eq!(layers(&pancake), expected);
-        check_dense(&pancake, &expected);
+        check_family::<Member<Pancake>>(&[("n", n)], &Reference::plain(n, &pancakes(n)));
     }
     for (n, k) in [(4, 2), (5, 3), (6, 4), (7, 3)] {
-        let moves: Vec<_> = (0..n).map(|first| reversed(n, first, k)).collect();
-        let topspin: Member<TopSpin> = member(&[("n", n as u32), ("k", k as u32)]);
-        let expected = Reference::plain(n, &moves);
-        assert_eq!(layers(&topspin), expected);
-        check_dense(&topspin, &expected);
+        let expected = Reference::plain(n, &topspin(n, k));
+        check_family::<Member<TopSpin>>(&[("n", n), ("k", k)], &expected);
     }
     for n in 3..=7 {
-        let shift = |by: usize| (0..n).map(|slot| (slot + by) % n).collect();
-        let moves = [shift(1), shift(n - 1), reversed(n, 0, 2)];
-        let lrx: Member<Lrx> = member(&[("n", n as u32)]);
-        let expected = Reference::plain(n, &moves);
-        assert_eq!(layers(&lrx), expected);
-        check_dense(&lrx, &expected);
+        check_family::<Member<Lrx>>(&[("n", n)], &Reference::plain(n, &lrx(n)));
     }
     for n in 2..=4 {
-        let moves = (1..=n).map(|count| {
-            let from = reversed(n, 0, count).into_iter().enumerate();
-            vec![from.map(|(slot, from)| (from, u32::from(slot < count))).collect()]
-        });
-        let reference = Reference::solved(n, 2);
-        let burnt: Member<BurntPancake> = member(&[("n", n as u32)]);
-        let expected = reference.search(&moves.collect::<Vec<_>>());
-        assert_eq!(layers(&burnt), expected);
-        check_dense(&burnt, &expected);
+        let expected = Reference::solved(n, 2).search(&burnt_pancakes(n));
+        check_family::<Member<BurntPancake>>(&[("n", n)], &expected);
     }
 }

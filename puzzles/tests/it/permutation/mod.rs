@@ -9,14 +9,17 @@ mod lists;
 mod orbits;
 mod published;
 mod reference;
+#[path = "../../../../strata/tests/it/reference/search.rs"]
+mod search;
 mod symmetry;
+mod texts;
 mod wide;
 mod words;
 
-use std::collections::HashSet;
-
 use strata_puzzles::permutation::Permutation;
 use strata_space::{KeySpace, Parameters, Puzzle, SpaceError, file_value};
+
+use search::layers_of;
 
 fn parameters(content: &str, options: &[(&str, &str)]) -> Parameters {
     let file = file_value(content);
@@ -28,19 +31,20 @@ fn open(content: &str, options: &[(&str, &str)]) -> Result<Permutation, SpaceErr
     Permutation::open(&parameters(content, options))
 }
 
+fn numbers(pairs: &[(&str, impl ToString)]) -> Parameters {
+    pairs.iter().map(|(name, value)| ((*name).to_owned(), value.to_string())).collect()
+}
+
+/// Each layer around the start, by keys.
+fn layers_of_keys<S: KeySpace>(space: &S) -> Vec<Vec<S::Key>> {
+    layers_of(&[space.seeds()[0].key()], usize::MAX, |key| {
+        let mut next = Vec::new();
+        space.successors(*key, &mut next);
+        next
+    })
+}
+
 /// States of each layer around the start, by keys.
 fn layers(space: &impl KeySpace) -> Vec<usize> {
-    let start = space.seeds()[0].key();
-    let mut known = HashSet::from([start]);
-    let mut layer = vec![start];
-    let (mut counts, mut next) = (Vec::new(), Vec::new());
-    while !layer.is_empty() {
-        counts.push(layer.len());
-        next.clear();
-        for key in &layer {
-            space.successors(*key, &mut next);
-        }
-        layer = next.iter().copied().filter(|key| known.insert(*key)).collect();
-    }
-    counts
+    layers_of_keys(space).iter().map(Vec::len).collect()
 }

@@ -14,8 +14,7 @@ pub(crate) struct Graph {
 
 impl Graph {
     pub(crate) fn new(reference: &Reference, moves: &[Vec<Step>]) -> Graph {
-        let start: Arrangement =
-            reference.start.iter().map(|(label, turn, n)| (*label, turn % n, *n)).collect();
+        let start: Arrangement = reference.normal_start();
         let mut numbers = HashMap::from([(start.clone(), 0)]);
         let (mut states, mut graph) = (vec![start], Graph { depths: vec![0], next: Vec::new() });
         let mut at = 0;
@@ -23,8 +22,7 @@ impl Graph {
             let mut next = Vec::new();
             for steps in moves {
                 let after = reference.apply(&state, steps);
-                let is_illegal =
-                    reference.illegal.iter().any(|(slot, label)| after[*slot].0 == *label);
+                let is_illegal = reference.is_illegal(&after);
                 let number = *numbers.entry(after.clone()).or_insert_with(|| {
                     if !is_illegal {
                         states.push(after);

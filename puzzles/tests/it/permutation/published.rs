@@ -1,13 +1,12 @@
 //! Published tables.
 
 use strata_puzzles::permutation::{BurntPancake, Lrx, Member, Pancake, TopSpin};
-use strata_space::{KeySpace, Parameters, Puzzle};
+use strata_space::{KeySpace, Puzzle};
 
-use crate::permutation::{layers, open};
+use crate::permutation::{layers, numbers, open};
 
 fn member<P: Puzzle + KeySpace>(pairs: &[(&str, u32)]) -> Vec<usize> {
-    let pairs = pairs.iter().map(|(name, value)| ((*name).to_owned(), value.to_string()));
-    layers(&P::open(&pairs.collect::<Parameters>()).unwrap())
+    layers(&P::open(&numbers(pairs)).unwrap())
 }
 
 #[test]

@@ -3,6 +3,8 @@
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
+use super::search::layers_of;
+
 /// By slot: the label, the turn, and the turns that look different.
 pub(crate) type State = Vec<(u32, u32, u32)>;
 
@@ -131,9 +133,14 @@ impl Reference {
         })
     }
 
+    /// The state in which all pieces and all their turns look different.
+    fn different(&self) -> State {
+        (0..).zip(&self.orientations).map(|(slot, o)| (slot, 0, *o)).collect()
+    }
+
     /// The number of times after which every piece is back.
     pub(crate) fn order(&self, steps: &[Step]) -> usize {
-        let all: State = (0..).zip(&self.orientations).map(|(slot, o)| (slot, 0, *o)).collect();
+        let all = self.different();
         let mut state = self.apply(&all, steps);
         let mut order = 1;
         while state != all {
@@ -143,14 +150,14 @@ impl Reference {
         order
     }
 
-    /// The moves of these names in a metric, as steps.
+    /// The moves of these names in a metric, as steps, each once.
     pub(crate) fn powers(&self, names: &[&str], quarter: bool) -> Vec<Vec<Step>> {
         let is_rotation = |name: &str| {
             name.starts_with(['x', 'y', 'z']) && name.len() == 1 || name.ends_with('v')
         };
         let all: Vec<&str> = self.moves.iter().map(|(name, _)| name.as_str()).collect();
         let names = if names.is_empty() { &all[..] } else { names };
-        let mut powers = Vec::new();
+        let mut powers: Vec<Vec<Step>> = Vec::new();
         for name in names.iter().filter(|name| !is_rotation(name)) {
             let steps = self.steps(name);
             let order = self.order(&steps);
@@ -158,7 +165,19 @@ impl Reference {
                 powers.push(steps.iter().cycle().take(power * steps.len()).cloned().collect());
             }
         }
+        let (all, mut known) = (self.different(), HashSet::<State>::new());
+        powers.retain(|steps| known.insert(self.apply(&all, steps)));
         powers
+    }
+
+    /// The puzzle of a `.tws` file, with the moves of the options.
+    pub(crate) fn of_options(text: &str, options: &[(&str, &str)]) -> (Reference, Vec<Vec<Step>>) {
+        let option =
+            |name: &str| options.iter().find(|(known, _)| *known == name).map(|found| found.1);
+        let names = option("moves").map_or(Vec::new(), |names| names.split(',').collect());
+        let reference = Reference::read(text);
+        let moves = reference.powers(&names, option("metric") == Some("quarter"));
+        (reference, moves)
     }
 
     /// States of each layer around the start.
@@ -173,27 +192,20 @@ impl Reference {
 
     /// States of each layer up to a depth, with moves as steps.
     pub(crate) fn first_layers(&self, moves: &[Vec<Step>], depth: usize) -> Vec<usize> {
-        let start: State = self
-            .start
-            .iter()
-            .map(|(label, turn, period)| (*label, turn % period, *period))
-            .collect();
-        let mut known = HashSet::from([start.clone()]);
-        let mut layer = vec![start];
-        let mut counts = Vec::new();
-        while !layer.is_empty() {
-            counts.push(layer.len());
-            if counts.len() > depth {
-                break;
-            }
-            let next =
-                layer.iter().flat_map(|state| moves.iter().map(|steps| self.apply(state, steps)));
-            let legal =
-                |state: &State| self.illegal.iter().all(|(slot, label)| state[*slot].0 != *label);
-            let next: Vec<State> = next.filter(legal).collect();
-            layer = next.into_iter().filter(|state| known.insert(state.clone())).collect();
-        }
-        counts
+        let layers = layers_of(&[self.normal_start()], depth, |state| {
+            let next = moves.iter().map(|steps| self.apply(state, steps));
+            next.filter(|state| !self.is_illegal(state)).collect()
+        });
+        layers.iter().map(Vec::len).collect()
+    }
+
+    /// The start, with the least numbers for turns that look alike.
+    pub(crate) fn normal_start(&self) -> State {
+        self.start.iter().map(|(label, turn, period)| (*label, turn % period, *period)).collect()
+    }
+
+    pub(crate) fn is_illegal(&self, state: &State) -> bool {
+        self.illegal.iter().any(|(slot, label)| state[*slot].0 == *label)
     }
 
     /// A puzzle of different pieces with as many orientations each.
@@ -214,4 +226,48 @@ impl Reference {
 /// Moves by images from 0, without turns, as steps.
 pub(crate) fn steps_of(moves: &[Vec<usize>]) -> Vec<Vec<Step>> {
     moves.iter().map(|from| vec![from.iter().map(|slot| (*slot, 0)).collect()]).collect()
+}
+
+/// Turns over `count` pieces from a place on, on a ring.
+pub(crate) fn reversed(slots: usize, first: usize, count: usize) -> Vec<usize> {
+    let mut images: Vec<usize> = (0..slots).collect();
+    for place in 0..count {
+        images[(first + place) % slots] = (first + count - 1 - place) % slots;
+    }
+    images
+}
+
+pub(crate) fn shifted(slots: usize, by: usize) -> Vec<usize> {
+    (0..slots).map(|slot| (slot + by) % slots).collect()
+}
+
+/// A permutation that takes what is at a point, from 1, to the next one of its cycle.
+pub(crate) fn from_cycles(slots: usize, cycles: &[&[usize]]) -> Vec<usize> {
+    let mut from = shifted(slots, 0);
+    for cycle in cycles {
+        for (index, point) in cycle.iter().enumerate() {
+            from[cycle[(index + 1) % cycle.len()] - 1] = point - 1;
+        }
+    }
+    from
+}
+
+pub(crate) fn pancakes(n: usize) -> Vec<Vec<usize>> {
+    (2..=n).map(|count| reversed(n, 0, count)).collect()
+}
+
+pub(crate) fn burnt_pancakes(n: usize) -> Vec<Vec<Step>> {
+    let turned = |count: usize| {
+        let from = reversed(n, 0, count).into_iter().enumerate();
+        vec![from.map(|(slot, from)| (from, u32::from(slot < count))).collect()]
+    };
+    (1..=n).map(turned).collect()
+}
+
+pub(crate) fn topspin(n: usize, k: usize) -> Vec<Vec<usize>> {
+    (0..n).map(|first| reversed(n, first, k)).collect()
+}
+
+pub(crate) fn lrx(n: usize) -> Vec<Vec<usize>> {
+    vec![shifted(n, 1), shifted(n, n - 1), reversed(n, 0, 2)]
 }

@@ -1,7 +1,7 @@
 //! Searches with symmetries: positions and digests of every layer, orbits found by trial, and paths.
 
+use std::collections::HashMap;
 use std::collections::hash_map::Entry;
-use std::collections::{HashMap, HashSet};
 
 use strata_puzzles::permutation::{BurntPancake, Lrx, Member, Pancake, Permutation, TopSpin};
 use strata_space::dense::DenseFolding;
@@ -10,26 +10,22 @@ use strata_space::{
 };
 
 use crate::permutation::orbits::Graph;
-use crate::permutation::reference::{Reference, State as Arrangement, Step, steps_of};
-use crate::permutation::{layers as texts, parameters};
+use crate::permutation::reference::{
+    Reference, Step, burnt_pancakes, lrx, pancakes, reversed, shifted, steps_of, topspin,
+};
+use crate::permutation::{layers_of_keys, numbers, parameters, texts};
 
 /// A layer around the start: keys, the positions that they stand for, and the digest.
 type Layer = (usize, u64, Digest);
 
 /// Layers around the start, by keys.
 fn counted(space: &impl KeySpace) -> Vec<Layer> {
-    let start = space.seeds()[0].key();
-    let (mut known, mut layer) = (HashSet::from([start]), vec![start]);
-    let mut found = Vec::new();
-    while !layer.is_empty() {
-        let positions = layer.iter().map(|key| space.positions(*key).unwrap()).sum();
-        let digest = space.digest(&layer);
-        found.push((layer.len(), positions, digest));
-        let mut next = Vec::new();
-        layer.iter().for_each(|key| space.successors(*key, &mut next));
-        layer = next.into_iter().filter(|key| known.insert(*key)).collect();
-    }
-    found
+    let positions = |key| space.positions(key).unwrap();
+    let figures = |layer: Vec<_>| {
+        let sum = layer.iter().copied().map(positions).sum();
+        (layer.len(), sum, space.digest(&layer))
+    };
+    layers_of_keys(space).into_iter().map(figures).collect()
 }
 
 /// Checks that a search with symmetries has as many positions as the reference has states, with the
@@ -103,16 +99,7 @@ fn check_paths<P: Puzzle + KeySpace>(on: P, off: &P) {
 }
 
 fn file(text: &str, options: &[(&str, &str)], symmetries: Option<usize>) {
-    let option = |name: &str| options.iter().find(|(known, _)| *known == name).map(|found| found.1);
-    let names: Vec<&str> = option("moves").map_or(Vec::new(), |names| names.split(',').collect());
-    let reference = Reference::read(text);
-    let moves = reference.powers(&names, option("metric") == Some("quarter"));
-    let mut known = HashSet::new();
-    // Equal powers are one move.
-    let all: Arrangement =
-        (0..).zip(&reference.orientations).map(|(slot, o)| (slot, 0, *o)).collect();
-    let moves: Vec<Vec<Step>> =
-        moves.into_iter().filter(|steps| known.insert(reference.apply(&all, steps))).collect();
+    let (reference, moves) = Reference::of_options(text, options);
     check::<Permutation>(&parameters(text, options), &reference, &moves, symmetries);
 }
 
@@ -122,49 +109,23 @@ fn plain<P: Puzzle + KeySpace>(parameters: &Parameters, moves: &[Vec<usize>], sy
     check::<P>(parameters, &Reference::solved(slots, 1), &steps_of(moves), Some(symmetries));
 }
 
-fn numbers(pairs: &[(&str, u32)]) -> Parameters {
-    pairs.iter().map(|(name, value)| ((*name).to_owned(), value.to_string())).collect()
-}
-
-fn reversed(slots: usize, first: usize, count: usize) -> Vec<usize> {
-    let mut images: Vec<usize> = (0..slots).collect();
-    for place in 0..count {
-        images[(first + place) % slots] = (first + count - 1 - place) % slots;
-    }
-    images
-}
-
 #[test]
 fn families_have_the_orbits_that_trial_finds() {
     for (n, symmetries) in [(3, 2), (4, 2), (5, 1)] {
-        let moves: Vec<_> = (2..=n).map(|count| reversed(n, 0, count)).collect();
-        plain::<Member<Pancake>>(&numbers(&[("n", n as u32)]), &moves, symmetries);
+        plain::<Member<Pancake>>(&numbers(&[("n", n)]), &pancakes(n), symmetries);
     }
     for (n, k, symmetries) in [(5, 2, 10), (5, 3, 10), (6, 2, 12), (6, 4, 12), (7, 3, 14)] {
-        let moves: Vec<_> = (0..n).map(|first| reversed(n, first, k)).collect();
-        let parameters = numbers(&[("n", n as u32), ("k", k as u32)]);
-        plain::<Member<TopSpin>>(&parameters, &moves, symmetries);
+        plain::<Member<TopSpin>>(&numbers(&[("n", n), ("k", k)]), &topspin(n, k), symmetries);
     }
     for n in 4..=7 {
-        let shift = |by: usize| (0..n).map(|slot| (slot + by) % n).collect();
-        let moves = [shift(1), shift(n - 1), reversed(n, 0, 2)];
-        plain::<Member<Lrx>>(&numbers(&[("n", n as u32)]), &moves, 2);
+        plain::<Member<Lrx>>(&numbers(&[("n", n)]), &lrx(n), 2);
     }
     for n in 3..=4 {
-        let moves = (1..=n).map(|count| {
-            let from = reversed(n, 0, count).into_iter().enumerate();
-            vec![from.map(|(slot, from)| (from, u32::from(slot < count))).collect()]
-        });
-        let reference = Reference::solved(n, 2);
-        let moves: Vec<Vec<Step>> = moves.collect();
+        let (reference, moves) = (Reference::solved(n, 2), burnt_pancakes(n));
         let found = (n == 4).then_some(1);
-        check::<Member<BurntPancake>>(&numbers(&[("n", n as u32)]), &reference, &moves, found);
+        check::<Member<BurntPancake>>(&numbers(&[("n", n)]), &reference, &moves, found);
     }
 }
-
-/// A ring of five, with pieces that may not be in opposite slots.
-const ILLEGAL_RING: &str = "Set A 5 1\nSolved\nA\n1 2 3 4 5\nEnd\nMove L\nA\n2 3 4 5 1\nEnd\nMove X\nA\n\
-                            2 1 3 4 5\nEnd\nIllegal A 4 1 2\n";
 
 #[test]
 fn tws_files_have_the_orbits_that_trial_finds() {
@@ -178,7 +139,7 @@ fn tws_files_have_the_orbits_that_trial_finds() {
         (texts::ZERO_BASED, None),
         (texts::SEQUENCES, Some(4)),
         (texts::SHUFFLED, Some(12)),
-        (ILLEGAL_RING, Some(2)),
+        (texts::ILLEGAL_RING, Some(2)),
     ] {
         file(text, &[], symmetries);
     }
@@ -202,8 +163,7 @@ fn other_formats_have_the_orbits_that_trial_finds() {
     let swaps: Vec<_> = (0..4).map(|first| reversed(5, first, 2)).collect();
     plain::<Permutation>(&list, &swaps, 2);
     let ring = parameters("r = (1,2,3,4,5,6)\nt = (1,2)(4,5)\n", &[("inverses", "true")]);
-    let shift = |by: usize| (0..6).map(|slot| (slot + by) % 6).collect();
-    let moves = [shift(1), shift(5), vec![1, 0, 2, 4, 3, 5]];
+    let moves = [shifted(6, 1), shifted(6, 5), vec![1, 0, 2, 4, 3, 5]];
     plain::<Permutation>(&ring, &moves, 2);
     let reference = Reference::read(texts::TWISTS);
     let moves = reference.powers(&[], false);

@@ -4,9 +4,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::Path;
 use std::sync::Arc;
 
-use strata::Parameters;
 use strata_engine::dense::{Options, PartSearch, SearchError};
-use strata_run::catalogue::Registry;
 use strata_run::{DenseSetup, DenseWorker, KeepLayers, LayerReport, Restore, StopReason, Work};
 use strata_run::{Retryable, WorkerError};
 use strata_space::LayerStats;
@@ -19,15 +17,10 @@ use strata_store::{
     KeptFile, Layer, RealFs, StoreError,
 };
 
-use crate::dense::kept_of;
-use crate::drive::stats_of;
+use crate::dense::{budgets, expected, folded, folded_turns, hanoi, kept_of};
+use crate::drive::{copy_files, names_in, stats_of};
 
 type Space = Arc<dyn DenseSpace>;
-
-fn open(name: &str, parameters: &[(&str, &str)]) -> Space {
-    let pairs = parameters.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
-    Registry::shipped().open(name, &pairs.collect::<Parameters>()).unwrap().dense().unwrap()
-}
 
 /// A graph of arrangements of six pieces, with a block for each.
 #[derive(Debug)]
@@ -99,22 +92,18 @@ fn directed() -> Space {
     arrangements(&[[1, 2, 3, 4, 5, 0], [1, 0, 2, 3, 4, 5]], false)
 }
 
+/// Spaces with a block for each state, and spaces whose blocks are folded, each without directions and
+/// with.
 fn small_spaces() -> Vec<(&'static str, Space)> {
     let flips = [[1, 0, 2, 3, 4, 5], [3, 2, 1, 0, 4, 5], [5, 4, 3, 2, 1, 0]];
-    let spaces = [
-        arrangements(&flips, true),
-        directed(),
-        crate::dense::folded(),
-        crate::dense::folded_turns(),
-    ];
+    let spaces = [arrangements(&flips, true), directed(), folded(), folded_turns()];
     ["flips", "directed", "folded", "folded and directed"].into_iter().zip(spaces).collect()
 }
 
-/// The same, and spaces whose blocks have rows of lanes.
+/// The same, and a space whose blocks have rows of lanes and are not folded.
 fn spaces() -> Vec<(&'static str, Space)> {
-    let exhaust = ("exhaust", "true");
     let mut spaces = small_spaces();
-    spaces.push(("hanoi", open("hanoi", &[("discs", "9"), ("pegs", "4"), exhaust])));
+    spaces.push(("hanoi", hanoi()));
     spaces
 }
 
@@ -182,17 +171,15 @@ fn folder(fs: Arc<dyn Fs>, dir: &Path) -> JobDir {
     JobDir::attach(fs, dir, "job").unwrap()
 }
 
+fn setup(way: Way, memory: u64, folder: &JobDir) -> DenseSetup {
+    let Way { threads, keep, .. } = way;
+    let (owners, folder) = (Arc::new([0; 8]), folder.clone());
+    DenseSetup { worker: 0, owners, threads, memory, digest: true, keep, folder }
+}
+
 fn worker(space: &Space, way: Way, folder: &JobDir) -> DenseWorker {
-    let Way { parts, threads, keep } = way;
-    let setup = |memory| DenseSetup {
-        worker: 0,
-        owners: Arc::new([0; 8]),
-        threads,
-        memory,
-        digest: true,
-        keep,
-        folder: folder.clone(),
-    };
+    let Way { parts, .. } = way;
+    let setup = |memory| setup(way, memory, folder);
     let Some(parts) = parts else {
         let worker = DenseWorker::new(setup(64 << 20), Arc::clone(space)).unwrap();
         assert_eq!(worker.parts(), 1);
@@ -243,11 +230,6 @@ fn restore(depth: u32, records: &[CheckpointFile], kept: &[(u32, KeptFile)]) -> 
     }
 }
 
-fn names(dir: &Path) -> BTreeSet<String> {
-    let entries = std::fs::read_dir(dir.join("job")).unwrap();
-    entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
-}
-
 #[test]
 fn every_way_finds_the_same_layers() {
     for (name, space) in spaces() {
@@ -284,7 +266,7 @@ fn a_search_resumes_at_every_depth_in_any_way() {
                 worker.saved().unwrap();
                 for resumed in [way, other] {
                     let copy = tempfile::tempdir().unwrap();
-                    copy_folder(&dir.path().join("job"), &copy.path().join("job"));
+                    copy_files(&dir.path().join("job"), &copy.path().join("job"));
                     let copied = self::folder(Arc::new(RealFs), copy.path());
                     let mut resumed_worker = self::worker(&space, resumed, &copied);
                     let first = resumed_worker.restore(&restore(depth, &records, &kept)).unwrap();
@@ -305,14 +287,6 @@ fn a_search_resumes_at_every_depth_in_any_way() {
                 report = worker.advance(&[]).unwrap();
             }
         }
-    }
-}
-
-fn copy_folder(from: &Path, to: &Path) {
-    std::fs::create_dir_all(to).unwrap();
-    for entry in std::fs::read_dir(from).unwrap() {
-        let entry = entry.unwrap();
-        std::fs::copy(entry.path(), to.join(entry.file_name())).unwrap();
     }
 }
 
@@ -375,7 +349,8 @@ fn kept_layers_hold_their_states() {
                     // The empty layer is kept, too.
                     named.extend(report.layer.kept.iter().map(|kept| kept.file.clone()));
                 }
-                assert_eq!(names(dir.path()), named, "{name}, {way:?}");
+                let found = names_in(&dir.path().join("job"));
+                assert_eq!(found, named.into_iter().collect::<Vec<_>>(), "{name}, {way:?}");
             }
         }
     }
@@ -477,6 +452,35 @@ fn a_full_disk_exhausts_it_and_leaves_the_checkpoint() {
 }
 
 #[test]
+fn a_full_disk_leaves_the_last_two_layers_to_be_saved() {
+    let space = hanoi();
+    let [_, by_parts] = budgets(&space);
+    let expected = expected(&space);
+    let (dir, fs) = (tempfile::tempdir().unwrap(), FaultyFs::new());
+    let folder = folder(Arc::new(fs.clone()), dir.path());
+    let way = Way { threads: 2, keep: KeepLayers::All, ..IN_MEMORY };
+    let new = || DenseWorker::new(setup(way, by_parts, &folder), Arc::clone(&space)).unwrap();
+    let mut worker = new();
+    assert!(worker.parts() > 1);
+    let mut kept = kept_of(&worker.seed().unwrap());
+    fs.fill_after(20_000);
+    let error = loop {
+        match worker.advance(&[]) {
+            Ok(report) => kept.extend(kept_of(&report)),
+            Err(error) => break error,
+        }
+    };
+    assert!(error.store().unwrap().is_disk_full(), "{error}");
+    fs.heal();
+    let (depth, records) = (worker.depth(), worker.save().unwrap());
+    assert_eq!(records.len(), 2);
+    let mut worker = new();
+    worker.restore(&restore(depth, &records, &kept)).unwrap();
+    let next = worker.advance(&[]).unwrap();
+    assert_eq!(stats_of(&next), expected[next.layer.depth as usize]);
+}
+
+#[test]
 fn damaged_and_missing_files_are_refused() {
     for (name, space) in small_spaces() {
         for way in [IN_MEMORY, BY_PARTS] {
@@ -518,31 +522,22 @@ fn damaged_and_missing_files_are_refused() {
     }
 }
 
+/// Memory for the tables of a space and a part of one block, without digests.
+fn least_memory(space: &Space) -> u64 {
+    let options = Options { memory: 0, digest: false, ..Options::default() };
+    let refused = PartSearch::new(space, &options);
+    let Err(SearchError::Budget { needed, .. }) = refused else { panic!("{refused:?}") };
+    needed
+}
+
 #[test]
 fn too_little_memory_is_named() {
     let dir = tempfile::tempdir().unwrap();
     let folder = folder(Arc::new(RealFs), dir.path());
-    let setup = DenseSetup {
-        worker: 0,
-        owners: Arc::new([0; 8]),
-        threads: 1,
-        memory: 1000,
-        digest: false,
-        keep: KeepLayers::Last,
-        folder,
-    };
-    let Err(error) = DenseWorker::new(setup, open("pancake", &[("n", "7")])) else {
+    let Err(error) = DenseWorker::new(setup(IN_MEMORY, 1000, &folder), hanoi()) else {
         panic!("no search fits 1,000 bytes");
     };
     assert!(error.to_string().contains("bytes of memory"), "{error}");
-}
-
-/// Memory for the tables of a space and a part of one block.
-fn least_memory(space: &Space) -> u64 {
-    let refused =
-        PartSearch::new(space, &Options { memory: 0, digest: false, ..Options::default() });
-    let Err(SearchError::Budget { needed, .. }) = refused else { panic!("{refused:?}") };
-    needed
 }
 
 #[test]
@@ -553,15 +548,9 @@ fn lean_layers_differ_only_in_their_digests() {
             expected.map(|stats| LayerStats { digest: Default::default(), ..stats }).collect();
         for in_memory in [true, false] {
             let dir = tempfile::tempdir().unwrap();
-            let setup = DenseSetup {
-                worker: 0,
-                owners: Arc::new([0; 8]),
-                threads: 1,
-                memory: if in_memory { 64 << 20 } else { least_memory(&space) },
-                digest: false,
-                keep: KeepLayers::Last,
-                folder: folder(Arc::new(RealFs), dir.path()),
-            };
+            let folder = folder(Arc::new(RealFs), dir.path());
+            let memory = if in_memory { 64 << 20 } else { least_memory(&space) };
+            let setup = DenseSetup { digest: false, ..setup(IN_MEMORY, memory, &folder) };
             let mut worker = DenseWorker::new(setup, Arc::clone(&space)).unwrap();
             assert_eq!(worker.parts() == 1, in_memory);
             let first = worker.seed().unwrap();

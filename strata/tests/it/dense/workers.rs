@@ -11,7 +11,7 @@ use strata_space::dense::DenseSpace;
 use strata_store::{CheckpointFile, Fs, JobDir, KeptFile, RealFs};
 
 use crate::dense::{budgets, expected, folded, hanoi};
-use crate::drive::stats_of;
+use crate::drive::{names_in, stats_of};
 
 const SHARDS: usize = 7;
 
@@ -117,14 +117,6 @@ impl Saved {
     }
 }
 
-fn names(dir: &Path) -> Vec<String> {
-    let entries = std::fs::read_dir(dir.join("job")).unwrap();
-    let mut names: Vec<String> =
-        entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
-    names.sort_unstable();
-    names
-}
-
 /// Divisions of the shards, in the order of sessions: more workers, fewer, others, one.
 const OWNERS: [[u16; SHARDS]; 6] = [
     [0, 0, 0, 0, 0, 0, 0],
@@ -177,7 +169,7 @@ fn sessions_with_other_workers(space: &Arc<dyn DenseSpace>) {
             assert_eq!(team.sum(), *stats, "depth {depth}");
             saved.add(&team.reports);
             team.save(&mut saved);
-            assert_eq!(names(dir.path()), saved.names(), "depth {depth}");
+            assert_eq!(names_in(&dir.path().join("job")), saved.names(), "depth {depth}");
             let files = saved.files.iter().filter(|file| file.depth == saved.depth);
             assert_eq!(files.map(|file| file.states).sum::<u64>(), stats.states);
             // Every second session makes two layers.

@@ -265,9 +265,30 @@ pub(crate) fn on_all_workers(
     })
 }
 
+/// The names in a folder, sorted.
+pub(crate) fn names_in(folder: &Path) -> Vec<String> {
+    let names = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name());
+    let mut names: Vec<String> = names.map(|name| name.into_string().unwrap()).collect();
+    names.sort_unstable();
+    names
+}
+
+/// Copies the files of a folder that other threads may write. Files that go away are left out.
+pub(crate) fn copy_files(from: &Path, to: &Path) {
+    std::fs::create_dir_all(to).unwrap();
+    for entry in std::fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        let (from, to) = (entry.path(), to.join(entry.file_name()));
+        if from.is_dir() {
+            copy_files(&from, &to);
+        } else if let Err(error) = std::fs::copy(&from, &to) {
+            assert_eq!(error.kind(), std::io::ErrorKind::NotFound, "{}", from.display());
+        }
+    }
+}
+
 fn files(dir: &Path, prefix: &str) -> usize {
-    let names = std::fs::read_dir(dir.join(JOB)).unwrap().map(|entry| entry.unwrap().file_name());
-    names.filter(|name| name.to_string_lossy().contains(prefix)).count()
+    names_in(&dir.join(JOB)).iter().filter(|name| name.contains(prefix)).count()
 }
 
 /// An exchange of exits with locals of a width that splits every run into pieces and delivers them in reverse order, each twice.

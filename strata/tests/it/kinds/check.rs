@@ -1,12 +1,13 @@
 //! Runs of a row of the table, and what they are compared with.
 
-use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::Duration;
 
 use strata::{Engine, Search};
 use strata_run::{Error, Event};
 use strata_space::Digest;
+
+use crate::drive::copy_files;
 
 /// What an independent search finds.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -42,25 +43,6 @@ impl Expected {
     pub(crate) fn depth(&self) -> u32 {
         self.states.len() as u32 - 1
     }
-}
-
-/// The layers of a plain search, up to a depth.
-pub(crate) fn layers_of<S: Clone + Ord>(
-    starts: &[S],
-    depth: usize,
-    mut successors: impl FnMut(&S) -> Vec<S>,
-) -> Vec<Vec<S>> {
-    let mut known: BTreeSet<S> = starts.iter().cloned().collect();
-    let mut layers = vec![starts.to_vec()];
-    while layers.len() <= depth {
-        let next = layers[layers.len() - 1].iter().flat_map(&mut successors);
-        let next: Vec<S> = next.filter(|state| known.insert(state.clone())).collect();
-        if next.is_empty() {
-            break;
-        }
-        layers.push(next);
-    }
-    layers
 }
 
 /// The number of states of each layer.
@@ -248,18 +230,4 @@ fn least_mebibytes(search: Search<'_>) -> u64 {
     let refused = run(search.memory("1")).unwrap_err().to_string();
     let (before, _) = refused.split_once(" MiB is the least here").expect("a refusal");
     before.rsplit(' ').next().unwrap().parse().unwrap()
-}
-
-/// Copies the files of a folder that other threads may write. Files that go away are left out.
-fn copy_files(from: &Path, to: &Path) {
-    for entry in std::fs::read_dir(from).unwrap() {
-        let entry = entry.unwrap();
-        let (from, to) = (entry.path(), to.join(entry.file_name()));
-        if from.is_dir() {
-            std::fs::create_dir(&to).unwrap();
-            copy_files(&from, &to);
-        } else if let Err(error) = std::fs::copy(&from, &to) {
-            assert_eq!(error.kind(), std::io::ErrorKind::NotFound, "{}", from.display());
-        }
-    }
 }

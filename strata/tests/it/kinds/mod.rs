@@ -7,10 +7,15 @@ mod orbits;
 #[allow(dead_code, reason = "the table uses a part of it")]
 #[path = "../../../../puzzles/tests/it/permutation/reference.rs"]
 mod reference;
+#[allow(dead_code, reason = "the table uses a part of it")]
+#[path = "../../../../puzzles/tests/it/permutation/texts.rs"]
+mod texts;
 
-mod check;
+pub(crate) mod check;
 mod hooks;
-mod permutations;
-mod published;
+pub(crate) mod permutations;
+pub(crate) mod published;
 mod shipped;
-mod user;
+pub(crate) mod user;
+
+use crate::reference::search;

@@ -6,9 +6,14 @@ use strata::{Engine, Search};
 use strata_run::Error;
 use strata_space::file_value;
 
-use crate::kinds::check::{Checked, Expected, check, from_both_ends, layers_of, sizes};
+use crate::kinds::check::{Checked, Expected, check, from_both_ends, sizes};
 use crate::kinds::orbits::Graph;
-use crate::kinds::reference::{Reference, State as Arrangement, Step, steps_of};
+use crate::kinds::reference::{
+    Reference, State as Arrangement, Step, burnt_pancakes, from_cycles, lrx, pancakes, reversed,
+    shifted, steps_of, topspin,
+};
+use crate::kinds::texts;
+use crate::reference::search::layers_of;
 
 /// Name and value of options or parameters.
 type Pairs<'a> = &'a [(&'a str, &'a str)];
@@ -23,29 +28,9 @@ pub(crate) fn puzzle(text: &str, options: Pairs<'_>) -> Search<'static> {
     Search::named("puzzle", [("file", &*file)].into_iter().chain(options.iter().copied()))
 }
 
-/// A `.tws` file as the reference reads it, with the moves of the options, each once.
-fn read(text: &str, options: Pairs<'_>) -> (Reference, Vec<Vec<Step>>) {
-    let option = |name: &str| options.iter().find(|(known, _)| *known == name).map(|found| found.1);
-    let names: Vec<&str> = option("moves").map_or(Vec::new(), |names| names.split(',').collect());
-    let reference = Reference::read(text);
-    let mut moves = reference.powers(&names, option("metric") == Some("quarter"));
-    let all = Reference {
-        start: (0..).zip(&reference.orientations).map(|(slot, o)| (slot, 0, *o)).collect(),
-        ..Reference::default()
-    };
-    let mut known = Vec::new();
-    moves.retain(|steps| {
-        let after = all.apply(&all.start, steps);
-        let is_new = !known.contains(&after);
-        known.push(after);
-        is_new
-    });
-    (reference, moves)
-}
-
 /// Checks a `.tws` file without symmetries: all layers, by the dense engine too if it can.
 fn whole(text: &str, options: Pairs<'_>) {
-    let (reference, moves) = read(text, options);
+    let (reference, moves) = Reference::of_options(text, options);
     let expected = Expected::whole(counts(reference.search(&moves)));
     assert!(expected.states.len() > 2);
     let search = || puzzle(text, options);
@@ -57,14 +42,14 @@ fn whole(text: &str, options: Pairs<'_>) {
 
 /// Checks the first layers of a `.tws` file.
 fn first(text: &str, options: Pairs<'_>, depth: usize) {
-    let (reference, moves) = read(text, options);
+    let (reference, moves) = Reference::of_options(text, options);
     let expected = Expected::first(counts(reference.first_layers(&moves, depth)));
     check(&|| puzzle(text, options), expected);
 }
 
 /// Checks a `.tws` file with symmetries: as many orbits as trial finds.
 fn folded(text: &str, options: Pairs<'_>, symmetries: usize) {
-    let (reference, moves) = read(text, options);
+    let (reference, moves) = Reference::of_options(text, options);
     let (layers, found) = Graph::new(&reference, &moves).orbits();
     assert_eq!(found, symmetries);
     let layers: Vec<(u64, u64)> = layers.into_iter().map(|(n, all)| (n as u64, all)).collect();
@@ -75,9 +60,6 @@ fn folded(text: &str, options: Pairs<'_>, symmetries: usize) {
         checked.unfolds_to(puzzle(text, options));
     }
 }
-
-/// Moves of different pieces, by images from 0: the piece at the image of a slot comes to the slot.
-type Moves = Vec<Vec<usize>>;
 
 /// The text of a list of permutations: where the piece of each point goes.
 fn list(moves: &[Vec<usize>]) -> String {
@@ -94,19 +76,6 @@ fn inverse(from: &[usize]) -> Vec<usize> {
     let mut back = vec![0; from.len()];
     from.iter().enumerate().for_each(|(slot, from)| back[*from] = slot);
     back
-}
-
-/// Turns over `count` pieces from a place on, on a ring.
-fn reversed(slots: usize, first: usize, count: usize) -> Vec<usize> {
-    let mut images: Vec<usize> = (0..slots).collect();
-    for place in 0..count {
-        images[(first + place) % slots] = (first + count - 1 - place) % slots;
-    }
-    images
-}
-
-fn shifted(slots: usize, by: usize) -> Vec<usize> {
-    (0..slots).map(|slot| (slot + by) % slots).collect()
 }
 
 /// Checks the layers of a group, up to a depth if one is given; else by the dense engine too.
@@ -131,78 +100,38 @@ fn family(name: &str, n: &str) -> Search<'static> {
     Search::named(name, [("n", n)])
 }
 
-fn pancakes(n: usize) -> Moves {
-    (2..=n).map(|count| reversed(n, 0, count)).collect()
-}
-
-fn topspin(n: usize, k: usize) -> Moves {
-    (0..n).map(|first| reversed(n, first, k)).collect()
-}
-
 /// The moves of LX, without inverses.
-fn lx(n: usize) -> Moves {
+fn lx(n: usize) -> Vec<Vec<usize>> {
     vec![shifted(n, 1), reversed(n, 0, 2)]
 }
 
 #[test]
-fn pancakes_of_6() {
+fn families_of_4_and_6() {
     plain(&|| family("pancake", "6"), &pancakes(6), None);
-}
-
-#[test]
-fn burnt_pancakes_of_4() {
-    let turned = |count: usize| {
-        let from = reversed(4, 0, count).into_iter().enumerate();
-        vec![from.map(|(slot, from)| (from, u32::from(slot < count))).collect()]
-    };
-    let moves: Vec<Vec<Step>> = (1..=4).map(turned).collect();
-    let expected = Expected::whole(counts(Reference::solved(4, 2).search(&moves)));
+    plain(&|| Search::named("topspin", [("n", "6"), ("k", "4")]), &topspin(6, 4), None);
+    plain(&|| family("lrx", "6"), &lrx(6), None);
+    let expected = Expected::whole(counts(Reference::solved(4, 2).search(&burnt_pancakes(4))));
     check(&|| family("burnt-pancake", "4"), expected).same_as(Engine::Dense);
 }
 
+/// Directed. The diameters are published.
 #[test]
-fn topspin_of_6() {
-    let search = || Search::named("topspin", [("n", "6"), ("k", "4")]);
-    plain(&search, &topspin(6, 4), None);
-}
-
-#[test]
-fn lrx_of_6() {
-    let moves = vec![shifted(6, 1), shifted(6, 5), reversed(6, 0, 2)];
-    plain(&|| family("lrx", "6"), &moves, None);
-}
-
-/// Directed.
-#[test]
-fn lx_of_6() {
+fn lx_of_3_to_6() {
     let six = [1, 2, 3, 5, 8, 13, 20, 30, 42, 56, 73, 87, 98, 101, 85, 59, 29, 7, 1];
-    assert_eq!(Reference::solved(6, 1).search(&steps_of(&lx(6))), six);
-    plain(&|| family("lx", "6"), &lx(6), None);
-}
-
-/// The diameters are published.
-#[test]
-fn lx_of_3_to_5() {
-    for (n, diameter) in (3..).zip([2, 6, 11]) {
+    for (n, diameter) in (3..).zip([2, 6, 11, six.len() - 1]) {
         let layers = Reference::solved(n, 1).search(&steps_of(&lx(n)));
         assert_eq!(layers.len() - 1, diameter);
+        assert!(n < 6 || layers == six);
         plain(&|| family("lx", &n.to_string()), &lx(n), None);
     }
 }
 
-/// Directed, from a list of permutations of which none has an inverse.
+/// Directed, from a list of permutations of which none has an inverse, and with their inverses.
 #[test]
-fn permutations_without_inverses() {
-    let moves = vec![shifted(6, 1), vec![4, 1, 0, 3, 2, 5], vec![1, 2, 3, 0, 4, 5]];
-    let text = list(&moves);
-    plain(&|| puzzle(&text, &[]), &moves, None);
-}
-
-/// The same with inverses.
-#[test]
-fn permutations_with_inverses() {
+fn permutations_without_and_with_inverses() {
     let mut moves = vec![shifted(6, 1), vec![4, 1, 0, 3, 2, 5], vec![1, 2, 3, 0, 4, 5]];
     let text = list(&moves);
+    plain(&|| puzzle(&text, &[]), &moves, None);
     moves.extend(moves.clone().iter().map(|from| inverse(from)));
     plain(&|| puzzle(&text, &[("inverses", "true")]), &moves, None);
 }
@@ -225,57 +154,28 @@ fn lx_of_5_to_a_goal() {
     check(&search, expected).same_as(Engine::Dense);
 }
 
-const RING: &str = "Name ring\nSet A 6 1\nSolved\nA\n1 1 2 2 7 7\nEnd\nMove L\nA\n2 3 4 5 6 1\nEnd\n\
-                    Move X\nA\n2 1 3 4 5 6\nEnd\n";
-
 #[test]
-fn alike_pieces() {
-    whole(RING, &[]);
-    whole(RING, &[("metric", "quarter")]);
-}
-
-/// Alike pieces of which some have no orientation, and a sum of turns that moves change.
-#[test]
-fn alike_pieces_with_open_orientations() {
-    let text = "Set C 5 4\nSolved\nC\n1 1 2 2 3\n? ? 0 1 3\nEnd\nMove U\nC\n2 3 4 5 1\n0 1 0 2 0\n\
-                End\nMove R\nC\n2 1 3 4 5\n3 0 0 0 0\nEnd\n";
-    whole(text, &[("metric", "quarter")]);
-}
-
-const ILLEGAL: &str = "Set A 6 1\nSolved\nA\n1 2 3 4 5 6\nEnd\nMove L\nA\n2 3 4 5 6 1\nEnd\nMove X\n\
-                       A\n2 1 3 4 5 6\nEnd\nIllegal A 4 1 2\nIllegal A 5 1\n";
-
-#[test]
-fn illegal_states() {
-    whole(ILLEGAL, &[]);
+fn features_of_tws_files() {
+    for text in [texts::RING, texts::ILLEGAL] {
+        whole(text, &[]);
+    }
+    for text in [texts::RING, texts::ALIKE_OPEN, texts::SETS] {
+        whole(text, &[("metric", "quarter")]);
+    }
 }
 
 #[test]
-fn two_sets_with_turns_and_a_piece_that_spins() {
-    let text = "Set CORNERS 3 2\nSet EDGES 4 1\nSet SPIN 1 6\nSolved\nCORNERS\n1 2 3\nEDGES\n1 2 3 4\n\
-                SPIN\n1\n3\nEnd\nMove a\nCORNERS\n2 3 1\n1 0 1\nSPIN\n1\n2\nEnd\nMove b\nCORNERS\n\
-                2 1 3\nEDGES\n2 3 4 1\nEnd\n";
-    whole(text, &[("metric", "quarter")]);
-}
-
-#[test]
-fn the_2x2x2_cube() {
+fn shipped_files() {
     let cube = include_str!("../../../../puzzles/data/2x2x2.tws");
     whole(cube, &[("moves", "U2,F2,R2")]);
     first(cube, &[("moves", "U,R")], 6);
-}
-
-#[test]
-fn the_pyraminx() {
     let pyraminx = include_str!("../../../../puzzles/data/pyraminx.tws");
     whole(pyraminx, &[("moves", "U,l")]);
     first(pyraminx, &[], 3);
-}
-
-#[test]
-fn the_skewb() {
-    let skewb = include_str!("../../../../puzzles/data/skewb.tws");
-    first(skewb, &[("metric", "quarter")], 4);
+    first(include_str!("../../../../puzzles/data/skewb.tws"), &[("metric", "quarter")], 4);
+    let cube = include_str!("../../../../puzzles/data/3x3x3.tws");
+    first(cube, &[], 2);
+    first(cube, &[("metric", "quarter"), ("moves", "U,R,F")], 4);
 }
 
 /// Keys of 62 bits, which are ranks.
@@ -299,18 +199,10 @@ fn a_dihedral_group_of_30_points() {
 fn the_mathieu_group_m24() {
     let text = "a = (1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23)\n\
                 b = (3,17,10,7,9)(4,13,14,19,5)(8,18,11,12,23)(15,20,22,21,16)\n";
-    let mut moves = vec![shifted(24, 0), shifted(24, 0)];
-    let cycles: [&[&[usize]]; 2] = [
-        &[&[1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23]],
-        &[&[3, 17, 10, 7, 9], &[4, 13, 14, 19, 5], &[8, 18, 11, 12, 23], &[15, 20, 22, 21, 16]],
-    ];
-    for (from, cycles) in moves.iter_mut().zip(cycles) {
-        for cycle in cycles {
-            for (index, point) in cycle.iter().enumerate() {
-                from[cycle[(index + 1) % cycle.len()] - 1] = point - 1;
-            }
-        }
-    }
+    let first: Vec<usize> = (1..=23).collect();
+    let second: [&[usize]; 4] =
+        [&[3, 17, 10, 7, 9], &[4, 13, 14, 19, 5], &[8, 18, 11, 12, 23], &[15, 20, 22, 21, 16]];
+    let moves = [from_cycles(24, &[&first]), from_cycles(24, &second)];
     plain(&|| puzzle(text, &[]), &moves, Some(9));
 }
 
@@ -347,26 +239,19 @@ fn rings_with_coordinates_and_symmetries() {
 }
 
 #[test]
-fn the_first_layers_of_the_3x3x3_cube() {
-    first(include_str!("../../../../puzzles/data/3x3x3.tws"), &[], 2);
-    let cube = include_str!("../../../../puzzles/data/3x3x3.tws");
-    first(cube, &[("metric", "quarter"), ("moves", "U,R,F")], 4);
-}
-
-#[test]
 fn puzzles_with_symmetries() {
     let cube = include_str!("../../../../puzzles/data/2x2x2.tws");
     folded(cube, &[("moves", "U2,F2,R2")], 6);
-    let shuffled = "Set A 5 3\nSolved\nA\n3 1 2 5 4\n1 0 2 0 0\nEnd\nMove p\nA\n2 3 1 4 5\n1 0 0 0 0\n\
-                    End\nMove q\nA\n1 2 4 5 3\n0 0 2 1 0\nEnd\n";
-    folded(shuffled, &[("metric", "quarter")], 4);
-    folded(RING, &[], 2);
+    folded(texts::SHUFFLED, &[("metric", "quarter")], 4);
+    folded(texts::RING, &[], 2);
+    // A symmetry maps illegal pairs to illegal pairs.
+    folded(texts::ILLEGAL_RING, &[], 2);
 }
 
 /// Checks that the dense engine counts as many orbits in each layer as trial finds, with up to so many
 /// workers and after a resume.
 fn dense_orbits(text: &str, options: Pairs<'_>, symmetries: usize, most: usize) {
-    let (reference, moves) = read(text, options);
+    let (reference, moves) = Reference::of_options(text, options);
     let (layers, found) = Graph::new(&reference, &moves).orbits();
     assert_eq!(found, symmetries);
     let expected: Vec<Option<u64>> = layers.iter().map(|(n, _)| Some(*n as u64)).collect();
@@ -420,14 +305,6 @@ fn orbits_of_the_dense_engine() {
     dense_orbits(turned, &[("metric", "quarter")], 4, 1);
 }
 
-/// A symmetry maps illegal pairs to illegal pairs.
-#[test]
-fn illegal_states_with_symmetries() {
-    let ring = "Set A 5 1\nSolved\nA\n1 2 3 4 5\nEnd\nMove L\nA\n2 3 4 5 1\nEnd\nMove X\nA\n\
-                2 1 3 4 5\nEnd\nIllegal A 4 1 2\n";
-    folded(ring, &[], 2);
-}
-
 #[test]
 fn two_layers() {
     let search = || puzzle("a = (1,2)\n", &[]);
@@ -438,7 +315,7 @@ fn two_layers() {
 #[test]
 fn a_goal_of_a_puzzle() {
     let text = "a = (1,2)\nb = (2,3)\nc = (3,4)\nd = (4,5)\n";
-    let moves: Vec<Vec<Step>> = steps_of(&(0..4).map(|at| reversed(5, at, 2)).collect::<Moves>());
+    let moves: Vec<Vec<Step>> = steps_of(&(0..4).map(|at| reversed(5, at, 2)).collect::<Vec<_>>());
     let reference = Reference::solved(5, 1);
     let around = |pieces: [u32; 5]| {
         let start = pieces.map(|label| (label, 0, 1)).to_vec();
@@ -478,7 +355,7 @@ fn a_goal_of_a_puzzle() {
 #[test]
 fn a_start_that_is_not_solved_with_symmetries() {
     let text = "a = (1,2)\nb = (2,3)\nc = (3,4)\nd = (4,5)\n";
-    let moves = (0..4).map(|at| reversed(5, at, 2)).collect::<Moves>();
+    let moves = (0..4).map(|at| reversed(5, at, 2)).collect::<Vec<_>>();
     let start = [1, 4, 0, 3, 2];
     let mut reference = Reference::solved(5, 1);
     reference.start = start.map(|label| (label, 0, 1)).to_vec();

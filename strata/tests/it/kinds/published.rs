@@ -5,8 +5,8 @@ use strata_run::Error;
 
 use crate::kinds::permutations::puzzle;
 
-/// States, positions and digests of the first layers.
-fn first(search: Search<'_>, depth: u32) -> Vec<(u64, u64, strata_space::Digest)> {
+/// States, positions and digests of the first layers, by the explicit engine.
+pub(crate) fn first(search: Search<'_>, depth: u32) -> Vec<(u64, u64, strata_space::Digest)> {
     let mut found = Vec::new();
     let search = search.engine(Engine::Explicit).shards(9).max_layers(depth);
     let error = search

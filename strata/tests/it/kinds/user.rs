@@ -5,13 +5,14 @@ use std::marker::PhantomData;
 use strata::{KeySpace, Parameter, Parameters, Puzzle, Search, Seed, SpaceError};
 use strata_space::Key;
 
-use crate::kinds::check::{Expected, check, from_both_ends, layers_of, sizes};
+use crate::kinds::check::{Expected, check, from_both_ends, sizes};
+use crate::reference::search::layers_of;
 
 /// Pseudo-random numbers with a fixed seed.
-struct Random(u64);
+pub(crate) struct Random(pub(crate) u64);
 
 impl Random {
-    fn below(&mut self, limit: u64) -> u64 {
+    pub(crate) fn below(&mut self, limit: u64) -> u64 {
         self.0 =
             self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 33) % limit
@@ -20,15 +21,15 @@ impl Random {
 
 /// A graph by the edges that leave each vertex, with keys that are far apart if they are wide.
 #[derive(Clone, Debug)]
-struct Listed<K = u64> {
-    edges: Vec<Vec<u64>>,
-    starts: Vec<u64>,
-    other_end: Option<u64>,
-    goal: Option<u64>,
-    is_undirected: bool,
-    bits: u32,
-    local_bits: Option<u32>,
-    key: PhantomData<K>,
+pub(crate) struct Listed<K = u64> {
+    pub(crate) edges: Vec<Vec<u64>>,
+    pub(crate) starts: Vec<u64>,
+    pub(crate) other_end: Option<u64>,
+    pub(crate) goal: Option<u64>,
+    pub(crate) is_undirected: bool,
+    pub(crate) bits: u32,
+    pub(crate) local_bits: Option<u32>,
+    pub(crate) key: PhantomData<K>,
 }
 
 /// An odd number, and its inverse modulo 2^128.
@@ -36,7 +37,7 @@ const FACTOR: u128 = 0xb549_3c17_09e6_d2f8_8c6b_2e19_f0a4_d357;
 const BACK: u128 = 0x8327_5c2f_1771_2580_0aa4_3aa4_eb25_c867;
 
 impl<K: Key> Listed<K> {
-    fn new(edges: Vec<Vec<u64>>, is_undirected: bool) -> Listed<K> {
+    pub(crate) fn new(edges: Vec<Vec<u64>>, is_undirected: bool) -> Listed<K> {
         Listed {
             edges,
             starts: vec![0],
@@ -49,22 +50,26 @@ impl<K: Key> Listed<K> {
         }
     }
 
+    /// The graph of these edges, in both directions.
+    pub(crate) fn undirected(vertices: u64, edges: impl Iterator<Item = (u64, u64)>) -> Listed<K> {
+        let mut next = vec![Vec::new(); vertices as usize];
+        for (a, b) in edges {
+            next[a as usize].push(b);
+            next[b as usize].push(a);
+        }
+        Listed::new(next, true)
+    }
+
     /// A ring of so many vertices with random chords.
-    fn ring(vertices: u64, chords: u64) -> Listed<K> {
-        let mut edges = vec![Vec::new(); vertices as usize];
+    pub(crate) fn ring(vertices: u64, chords: u64) -> Listed<K> {
         let mut random = Random(vertices);
         let along = (0..vertices).map(|at| (at, (at + 1) % vertices));
-        let chords: Vec<(u64, u64)> =
-            (0..chords).map(|_| (random.below(vertices), random.below(vertices))).collect();
-        for (a, b) in along.chain(chords) {
-            edges[a as usize].push(b);
-            edges[b as usize].push(a);
-        }
-        Listed::new(edges, true)
+        let chords = (0..chords).map(|_| (random.below(vertices), random.below(vertices)));
+        Listed::undirected(vertices, along.chain(chords))
     }
 
     /// Two edges from each vertex to one of the next, and some that lead far back.
-    fn one_way(vertices: u64, reach: u64) -> Listed<K> {
+    pub(crate) fn one_way(vertices: u64, reach: u64) -> Listed<K> {
         let mut random = Random(reach);
         let edges = (0..vertices).map(|at| {
             let mut next: Vec<u64> =
@@ -95,7 +100,7 @@ impl<K: Key> Listed<K> {
         layers_of(starts, usize::MAX, |at| self.edges[*at as usize].clone())
     }
 
-    fn expected(&self) -> Expected {
+    pub(crate) fn expected(&self) -> Expected {
         let layers = self.layers(&self.starts);
         if let Some(end) = self.other_end {
             return from_both_ends([&layers, &self.layers(&[end])]);
@@ -270,18 +275,7 @@ impl KeySpace for Clockwise {
     }
 }
 
-impl Puzzle for Clockwise {
-    const NAME: &'static str = "clockwise";
-    const SUMMARY: &'static str = "sliding tiles whose blank goes straight or turns right";
-    const PARAMETERS: &'static [Parameter] = &[];
-
-    fn open(_: &Parameters) -> Result<Clockwise, SpaceError> {
-        Ok(Clockwise)
-    }
-    fn parameters(&self) -> Parameters {
-        Parameters::new()
-    }
-}
+without_parameters!(Clockwise, "clockwise", Ok(Clockwise));
 
 #[test]
 fn clockwise_tiles() {

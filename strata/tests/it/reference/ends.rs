@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use super::search::layers_of;
 use super::{CentreTop, Position, Tile};
 
 /// All legal positions of a level, reachable or not, centre-top ones included, in words.
@@ -34,22 +35,9 @@ fn place(left: &[Tile], position: Position, column: usize, out: &mut Vec<Positio
 
 /// The number of moves to every position that can be reached from one.
 pub(crate) fn distances(from: &str, centre_top: CentreTop) -> HashMap<String, u32> {
-    let mut depths = HashMap::from([(read(from), 0)]);
-    let mut layer = vec![read(from)];
-    for depth in 1.. {
-        let mut next = Vec::new();
-        for successor in layer.iter().flat_map(|position| position.successors(centre_top)) {
-            if !depths.contains_key(&successor) {
-                depths.insert(successor.clone(), depth);
-                next.push(successor);
-            }
-        }
-        if next.is_empty() {
-            break;
-        }
-        layer = next;
-    }
-    depths.iter().map(|(position, depth)| (text(position), *depth)).collect()
+    let layers = layers_of(&[read(from)], usize::MAX, |position| position.successors(centre_top));
+    let layers = (0..).zip(&layers);
+    layers.flat_map(|(depth, layer)| layer.iter().map(move |at| (text(at), depth))).collect()
 }
 
 /// Whether a position has a tile on the centre's layer 0.

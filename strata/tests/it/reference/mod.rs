@@ -4,11 +4,14 @@
 // Every test binary compiles its own copy of this module and uses only a part of it.
 #![allow(dead_code)]
 
+use std::cell::Cell;
 use std::collections::HashMap;
 use std::hash::Hash;
 
 pub(crate) mod ends;
 pub(crate) mod golden;
+pub(crate) mod search;
+pub(crate) mod tiles;
 
 /// What counts as one state of the search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -132,40 +135,34 @@ fn hanoi_successors(position: &[Vec<usize>]) -> Vec<Vec<Vec<usize>>> {
     successors
 }
 
-/// Searches layer by layer. `successors` lists one state for each legal move. `solved` sees the depth of the
-/// layer just completed, that layer and the depths of all states reached, and ends the search by an answer.
+/// Searches from one state. `solved` sees the depth of the layer just completed, that layer and the depths
+/// of all states reached, and ends the search by an answer.
 fn breadth_first<S: Clone + Eq + Hash>(
     start: S,
     successors: impl Fn(&S) -> Vec<S>,
     solved: impl Fn(u32, &[S], &HashMap<S, u32>) -> Option<u32>,
 ) -> Reference {
-    let mut depths = HashMap::from([(start.clone(), 0)]);
-    let mut layer = vec![start];
-    let mut found = Reference { layers: vec![1], generated: Vec::new(), moves: None };
-    for depth in 1.. {
-        let mut next = Vec::new();
-        let mut moves = 0;
-        for successor in layer.iter().flat_map(&successors) {
-            moves += 1;
-            if !depths.contains_key(&successor) {
-                depths.insert(successor.clone(), depth);
-                next.push(successor);
-            }
+    let moves_of_layer = Cell::new(0);
+    let counted = |state: &S| {
+        let next = successors(state);
+        moves_of_layer.set(moves_of_layer.get() + next.len() as u64);
+        next
+    };
+    let (mut generated, mut moves) = (Vec::new(), None);
+    let layers = search::search(&[start], &counted, |layers, depths| {
+        let depth = layers.len() - 1;
+        if depth > 0 {
+            generated.push(moves_of_layer.take());
+            moves = solved(depth as u32, &layers[depth], depths);
         }
-        found.generated.push(moves);
-        if next.is_empty() {
-            break;
-        }
-        found.layers.push(next.len() as u64);
-        found.moves = solved(depth, &next, &depths);
-        layer = next;
-        if found.moves.is_some() {
-            let moves = layer.iter().flat_map(&successors).count();
-            found.generated.push(moves as u64);
-            break;
-        }
+        moves.is_some()
+    });
+    if moves.is_some() {
+        layers[layers.len() - 1].iter().for_each(|state| drop(counted(state)));
     }
-    found
+    generated.push(moves_of_layer.take());
+    let layers = layers.iter().map(|layer| layer.len() as u64).collect();
+    Reference { layers, generated, moves }
 }
 
 /// A blue tile of level l is l, an orange one is -l.

@@ -6,9 +6,7 @@ use strata_panex::tiles::{
     Board, Choices, Clockwise, Level, Move, Shape, Turn, Word, check, choice_squares, follow,
 };
 
-fn shape(text: &str) -> Shape {
-    text.parse().unwrap()
-}
+use crate::tiles::{reachable, shape};
 
 fn levels(text: &str, choices: Choices) -> Vec<Level> {
     let goal = Board::goal(shape(text));
@@ -71,16 +69,6 @@ fn may_follow(shape: Shape, square: usize, before: Move, next: Move, choices: &[
 /// Distances of all boards by a plain search forwards from each.
 fn plain(shape: Shape, choices: &[usize], free: bool) -> HashMap<Board, u32> {
     let goal = Board::goal(shape);
-    let mut starts = HashSet::from([goal.clone()]);
-    let mut waiting = vec![goal.clone()];
-    while let Some(board) = waiting.pop() {
-        for mv in Move::ALL {
-            let mut next = board.clone();
-            if next.step(mv) && starts.insert(next.clone()) {
-                waiting.push(next);
-            }
-        }
-    }
     let distance = |start: &Board| {
         let mut seen = HashSet::new();
         let mut queue = VecDeque::from([(start.clone(), None, 0)]);
@@ -101,7 +89,7 @@ fn plain(shape: Shape, choices: &[usize], free: bool) -> HashMap<Board, u32> {
         }
         None
     };
-    starts.into_iter().filter_map(|start| distance(&start).map(|d| (start, d))).collect()
+    reachable(shape).into_iter().filter_map(|start| distance(&start).map(|d| (start, d))).collect()
 }
 
 #[test]

@@ -1,15 +1,11 @@
 //! Walks by theorems 3 and 4, each checked by code that shares nothing with the solver.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use proptest::prelude::*;
-use strata_panex::tiles::{
-    Board, Move, Shape, Solvability, WalkError, check, choice_squares, walk,
-};
+use strata_panex::tiles::{Board, Shape, Solvability, WalkError, check, choice_squares, walk};
 
-fn shape(text: &str) -> Shape {
-    text.parse().unwrap()
-}
+use crate::tiles::{reachable, shape};
 
 /// All configurations, in the order of their tiles.
 fn configurations(shape: Shape) -> Vec<Board> {
@@ -29,20 +25,6 @@ fn configurations(shape: Shape) -> Vec<Board> {
     let mut all = Vec::new();
     extend(shape, &mut Vec::new(), &mut all);
     all
-}
-
-fn reachable(shape: Shape) -> HashSet<Board> {
-    let mut seen = HashSet::from([Board::goal(shape)]);
-    let mut waiting = vec![Board::goal(shape)];
-    while let Some(board) = waiting.pop() {
-        for mv in Move::ALL {
-            let mut next = board.clone();
-            if next.step(mv) && seen.insert(next.clone()) {
-                waiting.push(next);
-            }
-        }
-    }
-    seen
 }
 
 #[test]
