@@ -7,7 +7,7 @@ use std::time::Duration;
 use strata_proto::platform::Instant;
 use strata_run::progress::{CheckpointLine, LayerLine};
 use strata_run::{
-    CheckpointSink, LayerEvent, LayerEvents, Outcome, Publication, StopReason, Tracker,
+    CheckpointSink, LayerEvent, LayerEvents, Outcome, Publication, StopReason, Totals, Tracker,
 };
 use strata_store::LayerRecord;
 
@@ -145,7 +145,7 @@ impl CheckpointSink for JournalSink {
         self.seconds_before + self.started.elapsed().as_secs_f64()
     }
 
-    fn commit(&mut self, layer: LayerRecord) -> Result<(), ClusterError> {
+    fn commit(&mut self, layer: LayerRecord, _: &Totals) -> Result<(), ClusterError> {
         let event = self.layers.next(layer, false);
         self.tracker.layer(&event, self.started.elapsed());
         self.show_layer(&event);

@@ -282,7 +282,7 @@ impl CheckpointSink for Records<'_> {
         self.before + self.started.elapsed().as_secs_f64()
     }
 
-    fn commit(&mut self, layer: LayerRecord) -> std::result::Result<(), WorkerError> {
+    fn commit(&mut self, layer: LayerRecord, _: &Totals) -> std::result::Result<(), WorkerError> {
         self.history.append(&layer)?;
         (self.on_event)(&Event::Layer(self.layers.next(layer, false)));
         Ok(())

@@ -108,11 +108,11 @@ pub trait CheckpointSink {
     /// Search time of all runs until now, in seconds.
     fn seconds(&self) -> f64;
 
-    /// Records a complete layer.
+    /// Records a complete layer. `totals` includes it.
     ///
     /// # Errors
     /// If that is impossible.
-    fn commit(&mut self, layer: LayerRecord) -> Result<(), Self::Error>;
+    fn commit(&mut self, layer: LayerRecord, totals: &Totals) -> Result<(), Self::Error>;
 
     /// Makes a checkpoint durable; `totals` are those of all layers committed so far.
     ///
@@ -189,7 +189,7 @@ where
                     self.layer(Order::Advance { depth, files })?;
                 }
                 Some(Command::Commit(layer)) => {
-                    self.sink.commit(layer).map_err(DriveError::Failed)?;
+                    self.sink.commit(layer, self.plan.totals()).map_err(DriveError::Failed)?;
                 }
                 Some(Command::Save { depth }) => self.save(depth)?,
                 Some(Command::Publish(publication)) => self.publish(*publication)?,
@@ -400,8 +400,8 @@ mod tests {
             1.5
         }
 
-        fn commit(&mut self, layer: LayerRecord) -> Result<(), Failure> {
-            assert_eq!(layer.seconds, 1.5);
+        fn commit(&mut self, layer: LayerRecord, totals: &Totals) -> Result<(), Failure> {
+            assert_eq!((layer.seconds, totals.seconds), (1.5, 1.5));
             Ok(())
         }
 

@@ -9,7 +9,7 @@ use strata_coordinator::dashboard::model::{
     Scope, Solution,
 };
 use strata_coordinator::dashboard::{Source, SourceError};
-use strata_run::{LayerEvent, Request, Totals, Tracker};
+use strata_run::{LayerEvent, Request, Tracker};
 use strata_store::JobSpec;
 use strata_store::LayerRecord;
 
@@ -35,11 +35,8 @@ pub(crate) struct SearchPage {
 }
 
 struct State {
-    /// The job without the sums over its layers.
     job: Job,
     layers: Vec<LayerRecord>,
-    /// Their sums.
-    totals: Totals,
     tracker: Tracker,
     /// Time of the last event or tick.
     now: Duration,
@@ -66,7 +63,6 @@ impl SearchPage {
         let state = State {
             job,
             layers: Vec::new(),
-            totals: Totals::default(),
             tracker: Tracker::new(forecast.clone()),
             now: Duration::ZERO,
             checkpoint: None,
@@ -118,16 +114,22 @@ impl State {
 
     fn add(&mut self, layer: &Layer, now: Duration) {
         self.tracker.layer(&layer.event, now);
-        let LayerEvent { layer: record, took, .. } = &layer.event;
+        let LayerEvent { layer: record, total_states, took, .. } = &layer.event;
         if self.layers.len() > record.depth as usize {
             // A search that starts over shows its layers again.
             self.layers.truncate(record.depth as usize);
-            self.totals = Totals::of_lines(&self.layers);
+            self.job.positions = self.layers.iter().map(|layer| layer.positions).sum();
+            self.job.orbits = self.layers.iter().map(|layer| layer.orbits).sum();
         }
-        let seconds = self.totals.seconds + took;
-        let record = LayerRecord { seconds, kept: Vec::new(), ..record.clone() };
-        self.totals.add(&record);
-        self.layers.push(record);
+        self.job.positions += record.positions;
+        let before = if self.layers.is_empty() { Some(0) } else { self.job.orbits };
+        self.job.orbits = before.zip(record.orbits).map(|(sum, more)| sum + more);
+        self.job.seconds = self.layers.last().map_or(0.0, |last| last.seconds) + took;
+        self.job.depth = Some(record.depth);
+        self.job.layer_states = record.states;
+        self.job.states = *total_states;
+        let seconds = self.job.seconds;
+        self.layers.push(LayerRecord { seconds, kept: Vec::new(), ..record.clone() });
     }
 
     fn end(&mut self, state: JobState, error: String) {
@@ -165,10 +167,7 @@ impl State {
 
     /// The job now.
     fn now(&self) -> Job {
-        let Totals { layer_states, seconds, states, positions, orbits, .. } = self.totals;
-        let depth = self.layers.last().map(|last| last.depth);
-        let mut job =
-            Job { depth, layer_states, seconds, states, positions, orbits, ..self.job.clone() };
+        let mut job = self.job.clone();
         if let Some((last, made)) = &self.checkpoint {
             job.checkpoint = Some(Checkpoint {
                 depth: last.depth,
