@@ -39,7 +39,7 @@
 //!
 //!     fn open(parameters: &Parameters) -> Result<Counter, SpaceError> {
 //!         let size = Counter::reader(parameters).number("size")?.unwrap_or(1000);
-//!         Ok(Counter { size })
+//!         Ok(Counter { size: size.into() })
 //!     }
 //!     fn parameters(&self) -> Parameters {
 //!         [("size".to_owned(), self.size.to_string())].into()
@@ -49,7 +49,7 @@
 //! # fn main() -> Result<(), strata::Error> {
 //! let report = Search::new(Counter { size: 1000 }).threads(1).run()?;
 //! assert_eq!(report.states(), 1000);
-//! assert_eq!(report.radius(), 14);
+//! assert_eq!(report.radius(), 18);
 //! # Ok(())
 //! # }
 //! ```
