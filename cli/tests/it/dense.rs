@@ -38,8 +38,8 @@ fn the_least_memory_that_is_named_suffices_for_each_worker() {
             &mut solve(tempdir().unwrap().path(), &format!("{line} --memory 1MiB")),
             "the dense engine takes at least",
         );
-        let numbers = refusal.split_whitespace().filter_map(|word| word.parse::<u64>().ok());
-        let least = numbers.last().unwrap();
+        let mut numbers = refusal.split_whitespace().filter_map(|word| word.parse::<u64>().ok());
+        let least = numbers.next_back().unwrap();
         for (workers, flags) in sessions {
             let line = format!("{line} --memory {}MiB {flags}", workers * least);
             let parts = searched(&line);
