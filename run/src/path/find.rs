@@ -59,7 +59,8 @@ pub fn find_path(
 /// The moves from the start to a state of a job.
 ///
 /// # Errors
-/// As [`positions_to`]; [`Error::NoPath`] if the puzzle does not name the moves.
+/// [`Error::LayersNotKept`] if layers that lead to the state are missing; [`Error::NoPath`] if no layer holds
+/// it, or the puzzle does not name the moves.
 pub fn trace_to(
     request: &Request,
     state: &ListedState,
