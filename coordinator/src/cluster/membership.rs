@@ -39,11 +39,11 @@ pub(crate) enum WorkerEvent {
     },
 }
 
-/// How often a replaced process takes its identity back, until the other is a copy for certain. Once can
+/// Returns of replaced processes, after which two processes with one identity are certain. One return can
 /// be a connection that an ended process opened before its successor, and that arrives late.
 const RETURNS_OF_A_COPY: usize = 2;
 
-/// Replaced processes that are known of a worker.
+/// The most replaced processes that are kept for a worker.
 const MAX_REPLACED: usize = 8;
 
 /// Queue of messages to a connected worker.
@@ -109,9 +109,9 @@ struct Replaced {
 }
 
 impl Replaced {
-    fn add(&mut self, instance: &String) {
-        if !self.instances.contains(instance) {
-            self.instances.push_back(instance.clone());
+    fn add(&mut self, instance: &str) {
+        if !self.instances.iter().any(|known| known == instance) {
+            self.instances.push_back(instance.to_owned());
         }
         if self.instances.len() > MAX_REPLACED {
             self.instances.pop_front();
@@ -210,8 +210,9 @@ impl Membership {
         let beat = same.map(|member| member.beat).unwrap_or_default();
         if let (Some(before), None) = (&before, same) {
             let replaced = state.replaced.entry(number).or_default();
-            let returns = replaced.instances.contains(&hello.instance);
-            replaced.returns += usize::from(returns && before.outbound.is_some());
+            let is_connected = before.outbound.is_some();
+            let returns = is_connected && replaced.instances.contains(&hello.instance);
+            replaced.returns += usize::from(returns);
             let is_copied = returns && replaced.returns >= RETURNS_OF_A_COPY;
             replaced.add(&before.hello.instance);
             let event = if is_copied {
@@ -239,8 +240,8 @@ impl Membership {
         connection
     }
 
-    /// Forgets which processes have replaced each other. Somebody who has ended a copy starts the job again.
-    /// The other process may take over before the connection of the ended one is seen to be closed.
+    /// Forgets which processes have replaced each other, when a job is started. Its user may have ended a
+    /// copy just before, and the other process may connect while the copy's connection still seems open.
     pub(crate) fn forget_replaced(&self) {
         self.state().replaced.clear();
     }

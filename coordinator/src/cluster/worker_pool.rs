@@ -51,6 +51,10 @@ impl RestoreOrders {
     }
 }
 
+/// Why a job fails if two processes present the identity of a worker.
+const COPIED: &str =
+    "another process has its identity, from a copy of its data directory: end one of them";
+
 /// Remote workers of one session. A worker's index in the plan is its index in the pool.
 pub(crate) struct RemotePool {
     cluster: Arc<Cluster>,
@@ -152,10 +156,7 @@ impl RemotePool {
                 }
                 Some(Some(WorkerEvent::Copied { worker })) => {
                     let (name, kind) = (self.name(worker), FailureKind::Corrupt);
-                    let message =
-                        "another process has its identity, from a copy of its data directory: \
-                                   end one of them"
-                            .to_owned();
+                    let message = COPIED.to_owned();
                     return Err(ClusterError::Failed { worker, name, kind, message });
                 }
                 None => match (self.interruption)(kind.begins(), &self.workers) {

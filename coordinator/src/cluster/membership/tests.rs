@@ -145,11 +145,11 @@ fn processes_that_replace_each_other_have_one_identity() {
 #[test]
 fn a_process_takes_over_from_its_copy_that_has_ended() {
     let membership = Membership::new(LEASE);
-    for copy in ["b", "c", "d"] {
-        Worker::connect(&membership, 3, "a");
-        let copy = Worker::connect(&membership, 3, copy);
-        membership.disconnect(3, copy.connection);
+    for instance in ["a", "b", "a"] {
+        Worker::connect(&membership, 3, instance);
     }
+    let copy = Worker::connect(&membership, 3, "b");
+    membership.disconnect(3, copy.connection);
     let mut events = session(&membership, 5, &[3]);
     Worker::connect(&membership, 3, "a");
     assert!(matches!(events.try_recv(), Ok(WorkerEvent::Lost { worker: 3, .. })));
