@@ -63,7 +63,7 @@ impl ActiveJob {
         let threads = state.options.threads;
         let budget =
             Budget::for_node(state.options.memory, space.table_bytes(), threads, members.len());
-        let budget = budget.map_err(|error| unfit(format!("`memory` {error}")))?;
+        let budget = budget.map_err(|error| unfit(format!("memory: {error}")))?;
         let form = Form::of(&space, spec.engine).map_err(unfit)?;
         let folder = JobDir::attach(state.platform().fs(), &state.options.data_dir, &order.job)?;
         claim(&folder, &state.seen_journal().id)?;

@@ -18,6 +18,7 @@
 //! To follow one state: [`PassTask::step`] reads it from the layer and hands it to
 //! [`Kernel::expand`]. Its successors inside the region go to [`Output::put`], those outside
 //! through [`ExitSink::send`] to the [`Outboxes`] and on to an [`Inbox`].
+#![forbid(unsafe_code)]
 
 mod dedup;
 mod engine;

@@ -1,8 +1,8 @@
 //! Expansion of a chain of stored states into a list of moves.
 
-use super::group::End;
 use super::position::Position;
 use super::state_space::Panex;
+use super::symmetries::End;
 use super::tile::MOVES;
 use strata_space::{Chain, State};
 

@@ -1,9 +1,9 @@
 //! The Panex state space: regions, locals, and their tables.
 
 use super::config::{Checked, PanexConfig, SymmetryUse};
-use super::group::{End, Group};
 use super::numbering::Numbering;
 use super::position::Position;
+use super::symmetries::{End, Group};
 use super::tables::{Class, GUARD, Tables, UNLIMITED, fields, moves_from, pack};
 use super::tile::{COLUMNS, MOVES, Stack, Symmetry, Tile};
 use super::tokens::{CentreTop, Config};

@@ -7,8 +7,8 @@
 
 use rustc_hash::FxHashMap;
 
-use super::group::Group;
 use super::numbering::Numbering;
+use super::symmetries::Group;
 use super::tile::{CENTRE, COLUMNS, MOVES, Symmetry};
 use super::tokens::{CentreTop, Column, Config, Tokens};
 use strata_space::{LegalMoves, Local, Weight};

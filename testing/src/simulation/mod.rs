@@ -12,6 +12,7 @@
 //! - `image`, `disk`, `journal`: files, and what a loss of power takes from them;
 //! - `node`, `byzantine`: hosts and the processes on them;
 //! - `fault`, `job`, `run`: what happens in a run, and what must be true.
+#![forbid(unsafe_code)]
 
 mod byzantine;
 mod connection;

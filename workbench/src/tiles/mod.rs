@@ -5,6 +5,7 @@
 //! Source, cited as *the paper*: M. Almulla, M. Newborn, "Restricting Moves When Solving the
 //! NxP-Puzzle". Squares are numbered from 1, row by row, as there. `docs/tiles.md` explains the
 //! rules and lists the paper's errors.
+#![forbid(unsafe_code)]
 
 mod board;
 mod check;
