@@ -6,7 +6,7 @@ use std::io::Write;
 use std::time::Instant;
 
 use strata_panex::choke::{Progress, Search, Vectors};
-use strata_panex::{CentreTop, Move, Position, replay};
+use strata_replay::{CentreTop, Move, Position, replay};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();

@@ -1,10 +1,9 @@
 //! The rows of the papers' tables as data: for every cell its number and how it is known.
 
+use strata_replay::{CentreTop, MAX_LEVEL, ReplayError, replay};
+
 use crate::formulas::{FormulaError, Quantity};
 use crate::operations::{Kind, Operation, OperationError, Task};
-use crate::position::CentreTop;
-use crate::replay::{ReplayError, replay};
-use crate::tile::MAX_LEVEL;
 
 /// Kind of evidence for a number.
 #[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]

@@ -18,6 +18,7 @@ const PROTO: &str = "strata-proto";
 const PLOT: &str = "strata-plot";
 const WORKER: &str = "strata-worker";
 const COORDINATOR: &str = "strata-coordinator";
+const REPLAY: &str = "strata-replay";
 const PANEX: &str = "strata-panex";
 const VERIFIER: &str = "strata-panex-proof-verifier";
 const CLI: &str = "strata-cli";
@@ -33,7 +34,7 @@ struct CrateRule {
     tests_use: &'static [&'static str],
 }
 
-const CRATE_RULES: [CrateRule; 15] = [
+const CRATE_RULES: [CrateRule; 16] = [
     CrateRule { name: SPACE, uses: &[], tests_use: &[] },
     CrateRule { name: STORE, uses: &[SPACE], tests_use: &[] },
     CrateRule { name: PUZZLES, uses: &[SPACE], tests_use: &[] },
@@ -45,7 +46,8 @@ const CRATE_RULES: [CrateRule; 15] = [
     CrateRule { name: WORKER, uses: &[RUN, PROTO, SPACE, STORE, ENGINE], tests_use: &[PUZZLES] },
     CrateRule { name: COORDINATOR, uses: &[RUN, PROTO, PLOT, SPACE, STORE], tests_use: &[PUZZLES] },
     CrateRule { name: VERIFIER, uses: &[], tests_use: &[] },
-    CrateRule { name: PANEX, uses: &[], tests_use: &[VERIFIER] },
+    CrateRule { name: REPLAY, uses: &[], tests_use: &[] },
+    CrateRule { name: PANEX, uses: &[REPLAY], tests_use: &[VERIFIER] },
     CrateRule {
         name: CLI,
         uses: &[
@@ -59,13 +61,14 @@ const CRATE_RULES: [CrateRule; 15] = [
             WORKER,
             COORDINATOR,
             VERIFIER,
+            REPLAY,
             PANEX,
         ],
         tests_use: &[LIBRARY],
     },
     CrateRule {
         name: TESTING,
-        uses: &[SPACE, STORE, PUZZLES, ENGINE, RUN, LIBRARY, PROTO, WORKER, COORDINATOR, PANEX],
+        uses: &[SPACE, STORE, PUZZLES, ENGINE, RUN, LIBRARY, PROTO, WORKER, COORDINATOR, REPLAY],
         tests_use: &[],
     },
     CrateRule { name: CHECKS, uses: &[], tests_use: &[] },
@@ -75,7 +78,8 @@ const CRATE_RULES: [CrateRule; 15] = [
 const SHIPPED: [&str; 6] = ["panex", "hanoi", "tiles", "pancake", "topspin", "lrx"];
 
 /// Crates whose work is synchronous, so that it can be tested and embedded without a runtime.
-const SYNCHRONOUS: [&str; 9] = [SPACE, STORE, PUZZLES, ENGINE, RUN, LIBRARY, PLOT, VERIFIER, PANEX];
+const SYNCHRONOUS: [&str; 10] =
+    [SPACE, STORE, PUZZLES, ENGINE, RUN, LIBRARY, PLOT, VERIFIER, REPLAY, PANEX];
 
 /// Sources that may be asynchronous in crates that are mostly not.
 const EDGES: [(&str, &[&str]); 1] = [("coordinator/src", &["cluster", "dashboard", "server"])];

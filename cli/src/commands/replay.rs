@@ -6,7 +6,7 @@ use std::num::NonZeroU64;
 use clap::Args;
 use clap::builder::{BoolishValueParser, RangedU64ValueParser};
 use serde::Serialize;
-use strata_panex::{CentreTop, GoldPosition, MAX_LEVEL, Position, draw, parse_moves, replay};
+use strata_replay::{CentreTop, GoldPosition, MAX_LEVEL, Position, draw, parse_moves, replay};
 
 use crate::output::console::Console;
 use crate::output::exit::{ExitCode, Failure};

@@ -1,7 +1,7 @@
 //! Sliding-tile puzzles on the command line.
 
 use crate::common::{expect, only_job, refused, solve, strata, verify};
-use strata_panex::tiles::{Board, Choices, Clockwise, follow};
+use strata_replay::tiles::{Board, Choices, Clockwise, follow};
 
 /// A command with a board behind it.
 fn tiles(line: &str, board: &str) -> std::process::Command {
@@ -110,9 +110,9 @@ fn paths_are_traced_and_replayed() {
         let ran = expect(0, command.args(["--start", start]));
         assert_eq!(ran.event("result")["moves"], moves, "{start}");
         let path = ran.event("path")["moves"].as_array().unwrap().clone();
-        let mut board: strata_panex::tiles::Board = start.parse().unwrap();
+        let mut board: strata_replay::tiles::Board = start.parse().unwrap();
         for mv in &path {
-            let word: strata_panex::tiles::Word = mv.as_str().unwrap().parse().unwrap();
+            let word: strata_replay::tiles::Word = mv.as_str().unwrap().parse().unwrap();
             assert!(board.step(word[0]));
         }
         assert_eq!((path.len(), board.to_string()), (moves, "1 2 3 / 4 5 6 / 7 8 _".to_owned()));
@@ -186,7 +186,7 @@ fn clockwise_paths_keep_the_rules() {
         let ran = expect(0, solve(dir.path(), &line).args(["--start", &start.to_string()]));
         assert_eq!(ran.event("result")["moves"], distance, "{flags}");
         let word = ran.event("path")["moves"][0].as_str().unwrap().to_owned();
-        let walk: strata_panex::tiles::Word = word.parse().unwrap();
+        let walk: strata_replay::tiles::Word = word.parse().unwrap();
         assert_eq!(walk.len(), distance as usize, "{flags}");
         assert_eq!(follow(&start, &walk, choices).unwrap(), goal, "{flags}");
     }

@@ -1,11 +1,11 @@
 //! Base level of the recursion: segments found by breadth-first search over positions.
 
 use rustc_hash::{FxBuildHasher, FxHashSet};
+use strata_replay::Move;
 
 use super::shape::Shape;
 use super::signature::Signature;
 use super::stack::{Stack, Stacks};
-use crate::Move;
 
 /// Visits for which a search has room at first. The searches of the base level have 2,479 on
 /// average and 3,176 at most.

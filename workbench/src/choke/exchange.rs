@@ -3,6 +3,8 @@
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
+use strata_replay::Move;
+
 use super::board::{Board, moves_to};
 use super::classes::{BASE, ClassId, Structure};
 use super::error::{ChokeError, MAX_LEVEL};
@@ -12,7 +14,6 @@ use super::shape::Shape;
 use super::tables::{Keep, Tables};
 use super::top::Meeting;
 use super::{path, top};
-use crate::Move;
 
 /// A search for the least number of moves that exchange the towers.
 ///

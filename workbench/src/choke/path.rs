@@ -8,6 +8,7 @@ use std::ops::Add;
 use std::rc::Rc;
 
 use rustc_hash::FxHashMap;
+use strata_replay::Move;
 
 use super::board::{Board, moves_to};
 use super::classes::{BASE, ClassId, Incoming, SearchNode, Structure, incoming, pattern_of};
@@ -15,7 +16,6 @@ use super::graph::{Node, Reach};
 use super::signature::Signature;
 use super::tables::Tables;
 use super::top::Meeting;
-use crate::Move;
 
 /// One entry of a table. The signatures of a class have equal tables but not equal moves: a move
 /// may be legal for one and illegal for another. So an entry is identified by its signature, not by

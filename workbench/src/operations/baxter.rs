@@ -4,10 +4,11 @@
 //! move `LR` (through the centre it would be two, past a tile on the centre's top layer) and a
 //! second one of 7 moves.
 
+use strata_replay::Move::{CR, LR, RL};
+
 use super::formula::Operation;
 use super::sides::{L, R, Side, four, moves};
 use super::task::{Kind, Task};
-use crate::moves::Move::{CR, LR, RL};
 
 impl Side {
     fn simple_t(self, n: u8) -> Operation {

@@ -1,9 +1,9 @@
 //! The positions that the operations lead between.
 
+use strata_replay::{MAX_LEVEL, Position, PositionError, Tile};
+
 use super::task::{Kind, OperationError, Task};
 use super::transform::Transform;
-use crate::position::{Position, PositionError};
-use crate::tile::{MAX_LEVEL, Tile};
 
 /// Where an operation begins and where it ends.
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -3,15 +3,16 @@
 //! The pictures that define Y, Z, W and V are not in the text of the paper; the words here lead
 //! through all positions it names, and each is as short as the paper says.
 
+use strata_replay::Move::{self, CL, CR, LC, LR, RC, RL};
+
 use super::formula::Operation;
 use super::sides::{L, R, four, moves};
 use super::task::{Kind, Task};
-use crate::moves::Move::{CL, CR, LC, LR, RC, RL};
 
 /// Common first moves of Y and Y-bar.
-const Y_COMMON: [crate::moves::Move; 12] = [RC, LR, CR, CL, RC, RC, LR, LR, LR, CL, CL, RC];
+const Y_COMMON: [Move; 12] = [RC, LR, CR, CL, RC, RC, LR, LR, LR, CL, CL, RC];
 
-const W: [crate::moves::Move; 13] = [RL, CL, CR, LC, LC, RL, RL, RL, CR, LR, LC, RL, RL];
+const W: [Move; 13] = [RL, CL, CR, LC, LC, RL, RL, RL, CR, LR, LC, RL, RL];
 
 pub(super) fn y() -> Operation {
     moves(&Y_COMMON) + moves(&[LR, LC, RL])

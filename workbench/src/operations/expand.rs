@@ -2,10 +2,11 @@
 
 use std::collections::HashMap;
 
+use strata_replay::{Move, Word};
+
 use super::formula::{Operation, Term};
 use super::task::{MAX_WORD, OperationError, Task};
 use super::transform::Transform;
-use crate::moves::Word;
 
 impl Operation {
     /// The number of moves; none if it has more than 128 bits.
@@ -79,9 +80,9 @@ impl Expander {
             Term::Part { whole, first, last } => {
                 let mut word = Word::new();
                 self.append(whole, Transform::default(), &mut word);
-                word.truncate(word.len().saturating_sub(*last as usize));
-                let first = (*first as usize).min(word.len());
-                append_word(&word[first..], transform, out);
+                let end = word.len().saturating_sub(*last as usize);
+                let first = (*first as usize).min(end);
+                append_word(&word[first..end], transform, out);
             }
         }
     }
@@ -96,8 +97,8 @@ impl Expander {
     }
 }
 
-fn append_word(word: &[crate::moves::Move], transform: Transform, out: &mut Word) {
-    let mirrored = |mv: crate::moves::Move| if transform.mirror { mv.mirror() } else { mv };
+fn append_word(word: &[Move], transform: Transform, out: &mut Word) {
+    let mirrored = |mv: Move| if transform.mirror { mv.mirror() } else { mv };
     if transform.inverse {
         out.extend(word.iter().rev().map(|mv| mirrored(mv.inverse())));
     } else {

@@ -4,10 +4,11 @@ use std::fmt;
 use std::ops::Add;
 use std::sync::Arc;
 
+use strata_replay::Word;
+
 use super::ends::Ends;
 use super::task::{OperationError, Task};
 use super::transform::Transform;
-use crate::moves::Word;
 
 /// An operation: a named task, a word or a sequence of operations, possibly transformed.
 ///

@@ -1,9 +1,10 @@
 //! Left and right versions of the operations, for formulas that read like the papers'.
 
+use strata_replay::{Move, Word};
+
 use super::formula::Operation;
 use super::task::{Kind, Task};
 use super::transform::Transform;
-use crate::moves::Word;
 
 /// Left and right versions of the operations, so that formulas read like the papers'. Callers must
 /// keep levels within the operations' ranges; the definitions do.
@@ -43,6 +44,6 @@ pub(super) fn four() -> Operation {
     Task::of(Kind::Four, 0).into()
 }
 
-pub(super) fn moves(moves: &[crate::moves::Move]) -> Operation {
+pub(super) fn moves(moves: &[Move]) -> Operation {
     Word::from_iter(moves.iter().copied()).into()
 }

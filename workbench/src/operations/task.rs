@@ -2,9 +2,7 @@
 
 use std::fmt;
 use std::str::FromStr;
-
-use crate::position::PositionError;
-use crate::tile::MAX_LEVEL;
+use strata_replay::{MAX_LEVEL, PositionError};
 
 /// The most moves a list may have: 2^30, a GiB of memory.
 pub const MAX_WORD: u32 = 1 << 30;

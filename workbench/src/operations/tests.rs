@@ -1,13 +1,9 @@
 use proptest::prelude::*;
+use strata_replay::{CentreTop, Move, Position, Tile, Word, replay};
 
 use super::sides::{L, R};
 use super::*;
 use crate::formulas::Quantity;
-use crate::moves::Word;
-use crate::moves::tests::any_word;
-use crate::position::{CentreTop, Position};
-use crate::replay::replay;
-use crate::tile::Tile;
 
 fn operation(kind: Kind, level: u8) -> Operation {
     Task::new(kind, kind.least().map(|_| level)).unwrap().into()
@@ -208,7 +204,7 @@ fn v_is_the_two_operations_with_nineteen_moves_for_eighteen() {
 #[test]
 fn the_improved_exchange_is_not_the_simplified_one_without_cancelling_moves() {
     let uncancelled = |word: Word| {
-        let mut left: Vec<crate::moves::Move> = Vec::new();
+        let mut left: Vec<Move> = Vec::new();
         for mv in word.iter() {
             if left.last() == Some(&mv.inverse()) {
                 left.pop();
@@ -274,6 +270,11 @@ fn tasks_that_do_not_exist_get_precise_messages() {
     let tower = Task::new(Kind::T, Some(5)).unwrap();
     let error = tower.sink_ends(SinkVariation::Plain).unwrap_err().to_string();
     assert_eq!(error, "T_5 has no such variation: only S and S-bar have variations");
+}
+
+fn any_word() -> impl Strategy<Value = Word> {
+    let moves = prop::collection::vec(prop::sample::select(&Move::ALL[..]), 0..60);
+    moves.prop_map(|moves| moves.into_iter().collect())
 }
 
 fn any_operation() -> impl Strategy<Value = Operation> {

@@ -1,8 +1,9 @@
 //! The paper's tower transfers T, T-bar and sinks S, S-bar, all of least length.
 
+use strata_replay::Move::{CL, CR, LC, LR, RC, RL};
+
 use super::formula::Operation;
 use super::sides::{L, four, moves};
-use crate::moves::Move::{CL, CR, LC, LR, RC, RL};
 
 pub(super) fn t(n: u8) -> Operation {
     match n {

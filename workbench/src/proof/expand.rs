@@ -3,13 +3,15 @@
 use std::rc::Rc;
 
 use rustc_hash::FxHashMap;
+use strata_replay::{Move, Word};
 
 use super::error::ProofError;
 use super::grammar::{Chains, Grammar, Segment, parity};
 use super::ladder::LOWEST;
 use crate::choke::classes::Structure;
 use crate::choke::path::base_segment;
-use crate::{Move, Word, choke};
+
+use crate::choke;
 
 /// Writes words of the grammar. Segments of its first level and of those below are expanded once.
 pub(super) struct Expander<'a> {

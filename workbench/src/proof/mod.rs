@@ -25,7 +25,8 @@ mod write;
 pub use bound::{exchange_length, lower_bound};
 pub use error::ProofError;
 
-use crate::Word;
+use strata_replay::Word;
+
 use crate::choke::classes::Structure;
 
 /// The text of the certificate: closed forms for the lower bound, and the grammar of the upper one.
@@ -47,7 +48,8 @@ pub fn certificate() -> Result<String, ProofError> {
 /// If the level is out of range. Other errors would be mistakes in the program.
 ///
 /// ```
-/// use strata_panex::{CentreTop, Position, proof, replay};
+/// use strata_panex::proof;
+/// use strata_replay::{CentreTop, Position, replay};
 ///
 /// let word = proof::exchange_word(7)?;
 /// assert_eq!(word.len(), 2189);

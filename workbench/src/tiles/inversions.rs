@@ -1,6 +1,6 @@
 //! Inversions, and which boards can be solved: theorem 1 of the paper.
 
-use crate::tiles::board::Board;
+use strata_replay::tiles::Board;
 
 /// Solvability of a board by theorem 1.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]

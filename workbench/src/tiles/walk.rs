@@ -8,11 +8,9 @@
 //! A board with more columns than rows is solved turned clockwise, one of two columns turned
 //! counterclockwise: turning a board keeps clockwise turns, transposing it would reverse them.
 
-use crate::tiles::board::{Board, Shape};
-use crate::tiles::check::Side;
+use strata_replay::tiles::{Board, Move, Shape, Side, Word};
+
 use crate::tiles::inversions::Solvability;
-use crate::tiles::moves::Move;
-use crate::tiles::word::Word;
 
 /// A board has no walk.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -34,7 +32,7 @@ pub enum WalkError {
 }
 
 /// A walk of the blank that takes a board to the usual goal by the rules of theorems 3 and 4;
-/// [`crate::tiles::check`] returns its turns and choices.
+/// [`strata_replay::tiles::check`] returns its turns and choices.
 ///
 /// # Errors
 /// If the board cannot be solved.

@@ -5,7 +5,7 @@ use std::thread;
 
 use strata_panex::formulas::Quantity;
 use strata_panex::proof::{certificate, exchange_word};
-use strata_panex::{CentreTop, Position, replay};
+use strata_replay::{CentreTop, Position, replay};
 
 /// How many lines of a part begin with each word.
 fn lines_by_word(part: &str) -> BTreeMap<&str, usize> {

@@ -5,7 +5,7 @@ use sha2::{Digest, Sha256};
 use strata_panex::formulas::Quantity;
 use strata_panex::operations::{Kind, Operation, Task};
 use strata_panex::table::Table;
-use strata_panex::{Position, draw};
+use strata_replay::{Position, draw};
 
 const PAGE: &str = include_str!("../../../docs/panex.md");
 const PROOF: &str = include_str!("../../../docs/panex-proof.md");

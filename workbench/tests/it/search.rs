@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use strata_panex::formulas::Quantity;
 use strata_panex::operations::{Ends, Kind, Operation, SinkVariation, Task};
 use strata_panex::table::Table;
-use strata_panex::{CentreTop, Position};
+use strata_replay::{CentreTop, Position};
 
 /// The least number of moves between two positions, by search from both ends. Moves are reversible,
 /// so a layer leads only to itself, the layer before it and the next one.

@@ -6,7 +6,7 @@ use std::time::Instant;
 use serde::Serialize;
 use strata_panex::formulas::{FormulaError, Quantity, X_PROOF, X_PROVEN_FROM};
 use strata_panex::operations::{Kind, Operation, Task};
-use strata_panex::{CentreTop, Position, replay};
+use strata_replay::{CentreTop, Position, replay};
 
 use super::args::CheckArgs;
 use super::choke;

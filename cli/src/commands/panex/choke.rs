@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use serde::Serialize;
 use strata_panex::choke::{Progress, Search};
-use strata_panex::{CentreTop, Move, Position, Word, replay};
+use strata_replay::{CentreTop, Move, Position, Word, replay};
 use strata_run::memory;
 
 use super::args::ChokeArgs;

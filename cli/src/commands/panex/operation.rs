@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 use strata_panex::operations::{Ends, Operation, OperationError, SinkVariation, Task, Transform};
-use strata_panex::{CentreTop, Word, name_moves, replay};
+use strata_replay::{CentreTop, Word, name_moves, replay};
 
 use super::args::{MoveFormat, OpArgs, Variation};
 use super::words::write_words;

@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use strata_panex::{GoldPosition, Position, draw};
+use strata_replay::{GoldPosition, Position, draw};
 
 use super::args::{DrawArgs, PanexCommand, Picture};
 use super::{bound, check, choke, operation, proof, table};

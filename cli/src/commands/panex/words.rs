@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use strata_panex::Move;
+use strata_replay::Move;
 
 /// Moves per line of a list of moves.
 const MOVES_PER_LINE: usize = 32;

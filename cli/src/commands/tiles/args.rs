@@ -1,7 +1,7 @@
 //! Arguments of `strata tiles`.
 
 use clap::{Args, Subcommand};
-use strata_panex::tiles::Shape;
+use strata_replay::tiles::Shape;
 
 /// The subcommands.
 #[derive(Debug, Subcommand)]
@@ -27,5 +27,5 @@ pub(crate) struct BoardArgs {
 }
 
 fn shape(text: &str) -> Result<Shape, String> {
-    text.parse().map_err(|error: strata_panex::tiles::ShapeError| error.to_string())
+    text.parse().map_err(|error: strata_replay::tiles::ShapeError| error.to_string())
 }

@@ -3,9 +3,8 @@
 use std::io::{self, Write};
 
 use serde::Serialize;
-use strata_panex::tiles::{
-    Board, Side, Solvability, WalkError, Walked, Word, check, choice_squares, walk,
-};
+use strata_panex::tiles::{Solvability, WalkError, walk};
+use strata_replay::tiles::{Board, Side, Walked, Word, check, choice_squares};
 
 use super::args::{BoardArgs, TilesCommand};
 use crate::output::console::Console;

@@ -1,6 +1,6 @@
 //! Positions of Panex Gold on the command line, which must determine the levels of the tiles.
 
-use strata_panex::{GoldError, GoldPosition, Position};
+use strata_replay::{GoldError, GoldPosition, Position};
 
 /// Why a Gold position was refused.
 #[derive(Debug, thiserror::Error)]

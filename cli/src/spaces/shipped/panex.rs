@@ -1,6 +1,6 @@
 //! Panex: replay of moves, and positions of Panex Gold.
 
-use strata_panex::{CentreTop, GoldPosition, NamedMove, Position, parse_moves};
+use strata_replay::{CentreTop, GoldPosition, NamedMove, Position, parse_moves};
 
 use super::extras::{Refused, Replay};
 use super::gold;
@@ -17,7 +17,7 @@ pub(super) fn replay(replay: &Replay<'_>) -> Result<Shown, String> {
     let (start, goal) = (read(start)?, read(goal)?);
     let word = parse_moves(&moves.join(" ")).map_err(|error| error.to_string())?;
     let mut run =
-        strata_panex::Replay::new(start, CentreTop::Allowed).map_err(|error| error.to_string())?;
+        strata_replay::Replay::new(start, CentreTop::Allowed).map_err(|error| error.to_string())?;
     let named = word.iter().map(|mv| run.step(*mv)).collect::<Result<Vec<_>, _>>();
     let named = named.map_err(|error| error.to_string())?;
     if *run.position() != goal {

@@ -1,6 +1,6 @@
 //! Sliding tiles: replay of moves, and their text form.
 
-use strata_panex::tiles::{Board, Choices, Word, follow};
+use strata_replay::tiles::{Board, Choices, Word, follow};
 
 use super::extras::Replay;
 use crate::output::path_form::PathFormat;

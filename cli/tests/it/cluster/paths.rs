@@ -86,8 +86,8 @@ fn moves_of_sliding_tiles_are_traced_back() {
     let ran = expect(0, submit.args(["--start", start]));
     let job = ran.event("job")["job"].as_str().unwrap().to_owned();
     let ran = expect(0, &mut cluster.client(&format!("path {job} --progress none")));
-    let mut board: strata_panex::tiles::Board = start.parse().unwrap();
-    let word: strata_panex::tiles::Word =
+    let mut board: strata_replay::tiles::Board = start.parse().unwrap();
+    let word: strata_replay::tiles::Word =
         ran.stdout.split_whitespace().collect::<String>().parse().unwrap();
     assert!(word.iter().all(|mv| board.step(*mv)));
     assert_eq!((word.len(), board.to_string()), (31, "1 2 3 / 4 5 6 / 7 8 _".to_owned()));

@@ -7,8 +7,9 @@ mod recursion;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use strata_replay::{CentreTop, Move, Position};
+
 use super::*;
-use crate::{CentreTop, Move, Position};
 
 /// X(1), X(2), and so on.
 const X: [u32; 13] = [3, 13, 42, 128, 343, 881, 2189, 5359, 13023, 31537, 76245, 184191, 444807];
@@ -17,7 +18,7 @@ const X: [u32; 13] = [3, 13, 42, 128, 343, 881, 2189, 5359, 13023, 31537, 76245,
 fn replay(level: u8, moves: &[Move]) {
     let start = Position::start(level).unwrap();
     let moves = moves.iter().copied();
-    let replay = crate::replay(&start, moves, CentreTop::Forbidden, |_, _| {}).unwrap();
+    let replay = strata_replay::replay(&start, moves, CentreTop::Forbidden, |_, _| {}).unwrap();
     assert_eq!(replay.position(), &Position::goal(level).unwrap());
 }
 

@@ -1,7 +1,8 @@
 //! Tests of the paper's correct example sequences; `docs/tiles.md` lists the errors. Its figures 13
 //! to 19 show tile 12 twice and no 9; here the one in the last row or column is the 9.
 
-use strata_panex::tiles::{Board, Move, Turn, Word, walk};
+use strata_panex::tiles::walk;
+use strata_replay::tiles::{Board, Move, Turn, Word};
 
 /// Where a sequence leads: each move must be possible. Else the number of the move that is not.
 fn replay(board: &str, moves: &str) -> Result<Board, usize> {

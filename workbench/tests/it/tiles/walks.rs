@@ -3,9 +3,10 @@
 use std::collections::HashMap;
 
 use proptest::prelude::*;
-use strata_panex::tiles::{Board, Shape, Solvability, WalkError, check, choice_squares, walk};
+use strata_panex::tiles::{Solvability, WalkError, walk};
+use strata_replay::tiles::{Board, Choices, Clockwise, MAX_SIDE, Shape, check, choice_squares};
 
-use crate::tiles::{reachable, shape};
+use crate::tiles::shape;
 
 /// All configurations, in the order of their tiles.
 fn configurations(shape: Shape) -> Vec<Board> {
@@ -30,13 +31,16 @@ fn configurations(shape: Shape) -> Vec<Board> {
 #[test]
 fn theorem_1_is_reachability_and_theorem_2_holds() {
     for text in ["2x2", "2x3", "3x2", "2x4", "4x2"] {
-        let reachable = reachable(shape(text));
+        // Every board that can be solved has a clockwise solution, too.
+        let goal = Board::goal(shape(text));
+        let mut search = Clockwise::new(&goal, Choices::Free, false, u64::MAX).unwrap();
+        while search.advance().is_some() {}
         let all = configurations(shape(text));
         for board in &all {
-            let solvable = Solvability::of(board).is_solvable();
-            assert_eq!(solvable, reachable.contains(board), "{board}");
+            assert_eq!(Solvability::of(board).is_solvable(), search.reaches(board), "{board}");
         }
-        assert_eq!(2 * reachable.len(), all.len(), "{text}");
+        let reached = all.iter().filter(|board| search.reaches(board)).count();
+        assert_eq!(2 * reached, all.len(), "{text}");
     }
 }
 
@@ -87,9 +91,9 @@ fn every_small_board_is_walked() {
     }
 }
 
-/// Configurations of a shape; about half of them can be solved.
-fn board() -> impl Strategy<Value = Board> {
-    let shape = (2..=8u8, 2..=8u8).prop_map(|(rows, columns)| Shape::new(rows, columns).unwrap());
+/// Configurations of shapes with sides up to one; about half of them can be solved.
+fn board(most: u8) -> impl Strategy<Value = Board> {
+    let shape = (2..=most, 2..=most).prop_map(|(rows, columns)| Shape::new(rows, columns).unwrap());
     shape.prop_flat_map(|shape| {
         let tiles: Vec<u8> = (0..shape.squares() as u8).collect();
         Just(tiles).prop_shuffle().prop_map(move |tiles| Board::new(shape, tiles).unwrap())
@@ -108,20 +112,31 @@ fn solvable(board: &Board) -> Board {
     Board::new(board.shape(), tiles).unwrap()
 }
 
+fn walk_and_check(board: &Board) {
+    let board = solvable(board);
+    let word = walk(&board).unwrap();
+    let walked = check(&board, &word).unwrap_or_else(|wrong| panic!("{board}: {wrong}"));
+    assert_eq!(walked.clockwise + walked.straight + 1, word.len().max(1));
+    let (rows, columns) = (board.shape().rows(), board.shape().columns());
+    let most = if rows.min(columns) > 2 { rows.min(columns) } else { rows.max(columns) } - 2;
+    assert!(walked.choices.len() <= most && choice_squares(board.shape()).len() == most);
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 
     #[test]
-    fn random_boards_are_walked(board in board()) {
-        let board = solvable(&board);
-        let word = walk(&board).unwrap();
-        let walked = check(&board, &word);
-        prop_assert!(walked.is_ok(), "{}: {:?}", board, walked);
-        let walked = walked.unwrap();
-        prop_assert_eq!(walked.clockwise + walked.straight + 1, word.len().max(1));
-        let (rows, columns) = (board.shape().rows(), board.shape().columns());
-        let most = if rows.min(columns) > 2 { rows.min(columns) } else { rows.max(columns) } - 2;
-        prop_assert!(walked.choices.len() <= most && choice_squares(board.shape()).len() == most);
+    fn random_boards_are_walked(board in board(8)) {
+        walk_and_check(&board);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(16))]
+
+    #[test]
+    fn random_boards_of_all_sides_are_walked(board in board(MAX_SIDE)) {
+        walk_and_check(&board);
     }
 }
 

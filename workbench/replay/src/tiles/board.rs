@@ -73,7 +73,7 @@ impl Shape {
     }
 
     /// The square next to one, from 0, or none beyond the edge.
-    pub(crate) fn beside(self, cell: usize, towards: Move) -> Option<usize> {
+    pub fn beside(self, cell: usize, towards: Move) -> Option<usize> {
         let (row, column) = (cell / self.columns(), cell % self.columns());
         match towards {
             Move::Up => (row > 0).then(|| cell - self.columns()),
@@ -210,7 +210,7 @@ impl Board {
     /// Turned by 90 degrees: what was on top is then on the right, or, counterclockwise, on the
     /// left. A turned walk of the blank keeps its clockwise turns.
     #[must_use]
-    pub(crate) fn rotated(&self, clockwise: bool) -> Board {
+    pub fn rotated(&self, clockwise: bool) -> Board {
         let shape = self.shape.turned();
         let cells: Vec<u8> =
             (0..shape.squares()).map(|at| self.cells[unrotated(shape, at, clockwise)]).collect();

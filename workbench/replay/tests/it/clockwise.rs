@@ -2,11 +2,28 @@
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
-use strata_panex::tiles::{
+use strata_replay::tiles::{
     Board, Choices, Clockwise, Level, Move, Shape, Turn, Word, check, choice_squares, follow,
 };
 
-use crate::tiles::{reachable, shape};
+fn shape(text: &str) -> Shape {
+    text.parse().unwrap()
+}
+
+/// All boards from which the goal can be reached, by a plain search.
+fn reachable(shape: Shape) -> HashSet<Board> {
+    let mut seen = HashSet::from([Board::goal(shape)]);
+    let mut waiting = vec![Board::goal(shape)];
+    while let Some(board) = waiting.pop() {
+        for mv in Move::ALL {
+            let mut next = board.clone();
+            if next.step(mv) && seen.insert(next.clone()) {
+                waiting.push(next);
+            }
+        }
+    }
+    seen
+}
 
 fn levels(text: &str, choices: Choices) -> Vec<Level> {
     let goal = Board::goal(shape(text));

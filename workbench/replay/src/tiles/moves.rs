@@ -48,7 +48,7 @@ impl Move {
 
     /// The move as it is on a board that is turned by 90 degrees.
     #[must_use]
-    pub(crate) fn rotated(self, clockwise: bool) -> Move {
+    pub fn rotated(self, clockwise: bool) -> Move {
         Move::ALL[(self as usize + if clockwise { 1 } else { 3 }) % 4]
     }
 

@@ -1,7 +1,7 @@
 //! Draws positions, as text or as SVG. A tile is drawn in the layer it rests in.
 //!
-//! `strata-puzzles` draws positions, too: those that can be searched, of up to 14 levels. Positions of the
-//! workbench have up to 99 levels, and it shares no code with the search.
+//! `strata-puzzles` draws positions, too: those that can be searched, of up to 14 levels. Positions
+//! here have up to 99 levels, and this crate shares no code with the search.
 
 use std::fmt::Write as _;
 
@@ -11,7 +11,7 @@ use crate::tile::{Colour, Column, Tile};
 /// The position as text: the layers from the track down, one line each, without a final newline.
 ///
 /// ```
-/// use strata_panex::{draw, Position};
+/// use strata_replay::{draw, Position};
 ///
 /// let position: Position = "b2 / - / b1 o1 o2".parse()?;
 /// let drawn = draw::text(&position);
@@ -20,7 +20,7 @@ use crate::tile::{Colour, Column, Tile};
 /// 1   |  | o1
 /// 2  b2  | o2
 ///     L  C  R");
-/// # Ok::<(), strata_panex::TextError>(())
+/// # Ok::<(), strata_replay::TextError>(())
 /// ```
 pub fn text(position: &Position) -> String {
     lines(position, Tile::to_string).join("\n")
@@ -29,7 +29,7 @@ pub fn text(position: &Position) -> String {
 /// The position as text in the form of Panex Gold, without levels.
 ///
 /// ```
-/// use strata_panex::{draw, Position};
+/// use strata_replay::{draw, Position};
 ///
 /// let position: Position = "b2 / - / b1 o1 o2".parse()?;
 /// let drawn = draw::gold_text(&position);
@@ -38,7 +38,7 @@ pub fn text(position: &Position) -> String {
 /// 1   |  |  o
 /// 2   b  |  o
 ///     L  C  R");
-/// # Ok::<(), strata_panex::TextError>(())
+/// # Ok::<(), strata_replay::TextError>(())
 /// ```
 pub fn gold_text(position: &Position) -> String {
     lines(position, |tile| tile.colour.letter().to_string()).join("\n")

@@ -105,7 +105,8 @@ impl Word {
         Word(Vec::new())
     }
 
-    pub(crate) fn with_capacity(moves: usize) -> Word {
+    /// An empty word with memory for so many moves.
+    pub fn with_capacity(moves: usize) -> Word {
         Word(Vec::with_capacity(moves))
     }
 
@@ -119,10 +120,6 @@ impl Word {
     #[must_use]
     pub fn mirror(&self) -> Word {
         self.iter().map(|mv| mv.mirror()).collect()
-    }
-
-    pub(crate) fn truncate(&mut self, len: usize) {
-        self.0.truncate(len);
     }
 }
 
@@ -264,12 +261,12 @@ pub fn parse_moves(text: &str) -> Result<Vec<NamedMove>, MoveTextError> {
 }
 
 #[cfg(test)]
-pub(crate) mod tests {
+mod tests {
     use proptest::prelude::*;
 
     use super::*;
 
-    pub(crate) fn any_word() -> impl Strategy<Value = Word> {
+    fn any_word() -> impl Strategy<Value = Word> {
         prop::collection::vec(prop::sample::select(&Move::ALL[..]), 0..60)
             .prop_map(|moves| moves.into_iter().collect())
     }
