@@ -12,7 +12,6 @@ use crate::commands::man::ManArgs;
 use crate::commands::nodes::coordinator::CoordinatorArgs;
 use crate::commands::nodes::tls_init::TlsInitArgs;
 use crate::commands::nodes::worker::WorkerArgs;
-use crate::commands::panex::args::PanexCommand;
 use crate::commands::path::PathJobArgs;
 use crate::commands::plot::args::PlotArgs;
 use crate::commands::puzzle::args::PuzzleCommand;
@@ -21,9 +20,9 @@ use crate::commands::rm::RmArgs;
 use crate::commands::solve::args::SolveArgs;
 use crate::commands::stats::run::StatsArgs;
 use crate::commands::submit::SubmitArgs;
-use crate::commands::tiles::args::TilesCommand;
 use crate::commands::verify::VerifyArgs;
 use crate::commands::view::{ListArgs, StatusArgs};
+use crate::extensions::EXTENSIONS;
 use crate::help;
 use crate::output::args::GlobalArgs;
 use crate::output::exit;
@@ -115,12 +114,6 @@ pub(crate) enum Command {
     TlsInit(TlsInitArgs),
     /// Check the health of a node of a cluster (exit code 10 if it is not healthy)
     Health(HealthArgs),
-    /// The Panex puzzle: operations, tables, comparisons, proof and drawings
-    #[command(subcommand)]
-    Panex(PanexCommand),
-    /// Sliding-tile puzzles: solvability and clockwise walks, without a search
-    #[command(subcommand, after_help = exit::help_table())]
-    Tiles(TilesCommand),
     /// Permutation puzzles from files: moves, constraints and group order, without a search
     #[command(subcommand)]
     Puzzle(PuzzleCommand),
@@ -188,6 +181,8 @@ pub(crate) fn check_flags() -> Result<(), FlagError> {
 pub(crate) fn definition() -> Definition {
     let name = program::name();
     let definition = completions::completed(help::grouped(Cli::command().name(name)));
+    let extensions = EXTENSIONS.iter().map(|one| Definition::new(one.name).about(one.about));
+    let definition = definition.subcommands(extensions);
     let definition = if name == "strata" { definition } else { renamed(definition, name) };
     let mut template = "{about}\n\n{usage-heading} {usage}\n".to_owned();
     for (heading, names) in GROUPS {

@@ -1,18 +1,20 @@
 //! Parsing: the command line with its environment, and usage errors of one line.
 
 use std::ffi::OsString;
+use std::panic::AssertUnwindSafe;
 
 use clap::builder::Resettable;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use clap::{Arg, Command as Definition, FromArgMatches};
+use clap::{Arg, ArgMatches, Command as Definition, FromArgMatches};
 use strata_space::{VALUE_CHARS, shortened};
 
 use crate::args::line::SolveLine;
 use crate::cli::{self, Cli, Command};
 use crate::help;
-use crate::output::exit::Failure;
+use crate::output::exit::{ExitCode, Failure};
 use crate::program;
 use crate::target::Typed;
+use crate::words::names;
 
 /// Why there is no command to run.
 pub(crate) enum Refusal {
@@ -22,17 +24,36 @@ pub(crate) enum Refusal {
     Usage(Failure),
 }
 
+/// Runs what was parsed, or prints why there is nothing to run. Returns the exit code of the process.
+pub(crate) fn run<T>(
+    parsed: Result<T, Refusal>,
+    dispatch: impl FnOnce(&T) -> Result<ExitCode, Failure>,
+) -> std::process::ExitCode {
+    let result = match parsed {
+        // The panic hook has printed the message.
+        Ok(parsed) => std::panic::catch_unwind(AssertUnwindSafe(|| dispatch(&parsed)))
+            .unwrap_or(Ok(ExitCode::Unexpected)),
+        Err(Refusal::Usage(failure)) => Err(failure),
+        Err(Refusal::Help(help)) => {
+            // A closed pipe is no failure.
+            let _ = help.print();
+            let requested = help.exit_code() == 0;
+            Ok(if requested { ExitCode::Done } else { ExitCode::Usage })
+        }
+    };
+    match result {
+        Ok(code) => code.into(),
+        Err(failure) => {
+            failure.report();
+            failure.code.into()
+        }
+    }
+}
+
 /// Parses the command line, program name first, and the environment.
 pub(crate) fn parse(words: impl IntoIterator<Item = OsString>) -> Result<Cli, Refusal> {
     let words: Vec<OsString> = words.into_iter().collect();
-    let mut definition = definition_for(&words);
-    let parsed = definition
-        .try_get_matches_from_mut(&words)
-        .and_then(|matches| Ok((Cli::from_arg_matches(&matches)?, matches)));
-    let (mut cli, matches) = match parsed {
-        Ok(parsed) => parsed,
-        Err(error) => return Err(refusal(error, &definition, &words)),
-    };
+    let (mut cli, definition, matches): (Cli, _, _) = parse_as(cli::definition(), &words)?;
     if let Some((name, matches)) = matches.subcommand()
         && let Some(definition) = definition.find_subcommand(name)
         && let Some(typed) = cli.command.typed_mut()
@@ -53,13 +74,28 @@ pub(crate) fn parse(words: impl IntoIterator<Item = OsString>) -> Result<Cli, Re
     Ok(cli)
 }
 
+/// Parses words, program name first, and the environment by a definition. Also returns the definition as it
+/// was used, and the matches.
+pub(crate) fn parse_as<T: FromArgMatches>(
+    definition: Definition,
+    words: &[OsString],
+) -> Result<(T, Definition, ArgMatches), Refusal> {
+    let mut definition = definition_for(definition, words);
+    let parsed = definition
+        .try_get_matches_from_mut(words)
+        .and_then(|matches| Ok((T::from_arg_matches(&matches)?, matches)));
+    match parsed {
+        Ok((parsed, matches)) => Ok((parsed, definition, matches)),
+        Err(error) => Err(refusal(error, &definition, words)),
+    }
+}
+
 /// The definition for a command line: of few flags if short help is asked for, and without the
 /// variables of global flags that are on the line.
 ///
 /// clap reads such variables before it reads a flag after the command, and would refuse a value
 /// that the flag replaces.
-fn definition_for(words: &[OsString]) -> Definition {
-    let definition = cli::definition();
+fn definition_for(definition: Definition, words: &[OsString]) -> Definition {
     let is_short = words.iter().any(|word| word == "-h");
     let definition = if is_short { help::short(definition) } else { definition };
     definition.mut_args(|arg| {
@@ -125,28 +161,18 @@ fn variable_of(error: &clap::Error, definition: &Definition, words: &[OsString])
     };
     let long = flag.split_whitespace().next()?.strip_prefix("--")?;
     let long = long.trim_end_matches("...");
-    let commands = std::iter::once(definition).chain(definition.get_subcommands());
-    let mut args = commands.flat_map(Definition::get_arguments);
-    let arg = args.find(|arg| arg.get_long().is_some_and(|name| name == long))?;
+    let arg = flag_of(definition, long)?;
     let variable = arg.get_env()?;
     let typed = words.iter().any(|word| names(word, arg));
     (!typed && std::env::var_os(variable).is_some())
         .then(|| variable.to_string_lossy().into_owned())
 }
 
-/// Whether a word of the command line is this flag, with or without a value.
-fn names(word: &OsString, arg: &Arg) -> bool {
-    let word = word.to_string_lossy();
-    let long = arg.get_long().unwrap_or_default();
-    let is_long = word
-        .strip_prefix("--")
-        .and_then(|word| word.strip_prefix(long))
-        .is_some_and(|rest| rest.is_empty() || rest.starts_with('='));
-    let is_short = !word.starts_with("--")
-        && arg
-            .get_short()
-            .is_some_and(|short| word.strip_prefix('-').is_some_and(|w| w.starts_with(short)));
-    is_long || is_short
+/// The first flag of a name, of a command or one below it.
+fn flag_of<'a>(definition: &'a Definition, long: &str) -> Option<&'a Arg> {
+    let is_it = |arg: &&Arg| arg.get_long().is_some_and(|name| name == long);
+    let below = || definition.get_subcommands().find_map(|command| flag_of(command, long));
+    definition.get_arguments().find(is_it).or_else(below)
 }
 
 #[cfg(test)]

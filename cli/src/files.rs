@@ -10,17 +10,17 @@ use strata_store::{read_input, read_limited};
 static TAKEN: AtomicBool = AtomicBool::new(false);
 
 /// The file of an option that is written; none if it is standard output.
-pub(crate) fn output(file: Option<&Path>) -> Option<&Path> {
+pub fn output(file: Option<&Path>) -> Option<&Path> {
     file.filter(|file| !is_standard(file))
 }
 
 /// Whether a name means standard input or output.
-pub(crate) fn is_standard(file: &Path) -> bool {
+pub fn is_standard(file: &Path) -> bool {
     file.as_os_str() == "-"
 }
 
 /// The name in messages.
-pub(crate) fn input_name(file: &Path) -> String {
+pub fn input_name(file: &Path) -> String {
     if is_standard(file) { "standard input".to_owned() } else { file.display().to_string() }
 }
 
@@ -29,7 +29,7 @@ pub(crate) fn input_name(file: &Path) -> String {
 /// # Errors
 /// The operating system's error; `FileTooLarge` if there are more bytes, `InvalidInput` if it is no
 /// regular file, or if standard input was read before.
-pub(crate) fn read(file: &Path, limit: u64) -> io::Result<Vec<u8>> {
+pub fn read(file: &Path, limit: u64) -> io::Result<Vec<u8>> {
     if !is_standard(file) {
         return read_input(file, limit);
     }

@@ -2,7 +2,8 @@
 //!
 //! Each layer imports from those below it only: [`run`] dispatches to `commands`; commands use
 //! `target`, which finds jobs, `client`, `folder` and `args`, the flags that commands share; these use `spaces` and
-//! `files`; all print through `output`, and know the puzzles from `program`.
+//! `files`; all print through `output`, and know the puzzles from `program`. `extensions` finds the programs of other
+//! commands, which share this program's flags and outputs by [`toolkit`]. `words` finds flags and command in a line.
 #![forbid(unsafe_code)]
 
 mod args;
@@ -11,6 +12,7 @@ mod client;
 mod cmdline;
 mod commands;
 mod duration;
+mod extensions;
 mod files;
 mod folder;
 mod help;
@@ -19,18 +21,20 @@ mod program;
 mod signals;
 mod spaces;
 mod target;
+pub mod toolkit;
+mod words;
 
 use std::ffi::OsString;
 use std::path::Path;
 
+use clap::CommandFactory;
 pub use strata_run::catalogue::Entry;
 use strata_run::catalogue::{KeySpace, Puzzle, Registry};
 
 use crate::cli::{Cli, Command};
-use crate::cmdline::Refusal;
 use crate::commands::{
-    completions, domains, gc, health, jobs, layer, man, nodes, panex, path, plot, puzzle, replay,
-    rm, solve, stats, submit, tiles, verify, view,
+    completions, domains, gc, health, jobs, layer, man, nodes, path, plot, puzzle, replay, rm,
+    solve, stats, submit, verify, view,
 };
 use crate::output::console::Console;
 use crate::output::exit::{ExitCode, Failure};
@@ -78,27 +82,17 @@ pub fn run(puzzles: impl IntoIterator<Item = Entry>) -> std::process::ExitCode {
         failure.report();
         return failure.code.into();
     }
-    if completions::answer(&words, cli::definition) {
+    let own = Cli::command();
+    if completions::is_request(&words) {
+        extensions::complete(&words, &own);
+        completions::answer(words, cli::definition);
         return std::process::ExitCode::SUCCESS;
     }
-    let result = match cmdline::parse(words) {
-        // The panic hook has printed the message.
-        Ok(cli) => std::panic::catch_unwind(|| dispatch(&cli)).unwrap_or(Ok(ExitCode::Unexpected)),
-        Err(Refusal::Usage(failure)) => Err(failure),
-        Err(Refusal::Help(help)) => {
-            // A closed pipe is no failure.
-            let _ = help.print();
-            let requested = help.exit_code() == 0;
-            Ok(if requested { ExitCode::Done } else { ExitCode::Usage })
-        }
-    };
-    match result {
-        Ok(code) => code.into(),
-        Err(failure) => {
-            failure.report();
-            failure.code.into()
-        }
+    if let Some(failure) = extensions::run(&words, &own) {
+        failure.report();
+        return failure.code.into();
     }
+    cmdline::run(cmdline::parse(words), dispatch)
 }
 
 fn dispatch(cli: &Cli) -> Result<ExitCode, Failure> {
@@ -124,8 +118,6 @@ fn dispatch(cli: &Cli) -> Result<ExitCode, Failure> {
         Command::Worker(args) => nodes::worker::run(args),
         Command::TlsInit(args) => nodes::tls_init::run(args, &console),
         Command::Health(args) => health::run(args, &console),
-        Command::Panex(command) => panex::run::run(command, &console),
-        Command::Tiles(command) => tiles::run::run(command, &console),
         Command::Puzzle(command) => puzzle::run::run(command, &console),
         Command::Domains => domains::run(&console),
         Command::Man(args) => man::run(args, &console, cli::definition()),

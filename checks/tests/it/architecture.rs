@@ -45,27 +45,14 @@ const CRATE_RULES: [CrateRule; 16] = [
     CrateRule { name: PLOT, uses: &[], tests_use: &[] },
     CrateRule { name: WORKER, uses: &[RUN, PROTO, SPACE, STORE, ENGINE], tests_use: &[PUZZLES] },
     CrateRule { name: COORDINATOR, uses: &[RUN, PROTO, PLOT, SPACE, STORE], tests_use: &[PUZZLES] },
-    CrateRule { name: VERIFIER, uses: &[], tests_use: &[] },
     CrateRule { name: REPLAY, uses: &[], tests_use: &[] },
-    CrateRule { name: PANEX, uses: &[REPLAY], tests_use: &[VERIFIER] },
     CrateRule {
         name: CLI,
-        uses: &[
-            SPACE,
-            STORE,
-            PUZZLES,
-            ENGINE,
-            RUN,
-            PROTO,
-            PLOT,
-            WORKER,
-            COORDINATOR,
-            VERIFIER,
-            REPLAY,
-            PANEX,
-        ],
+        uses: &[SPACE, STORE, PUZZLES, ENGINE, RUN, PROTO, PLOT, WORKER, COORDINATOR, REPLAY],
         tests_use: &[LIBRARY],
     },
+    CrateRule { name: VERIFIER, uses: &[], tests_use: &[] },
+    CrateRule { name: PANEX, uses: &[REPLAY, VERIFIER, CLI, RUN, STORE], tests_use: &[] },
     CrateRule {
         name: TESTING,
         uses: &[SPACE, STORE, PUZZLES, ENGINE, RUN, LIBRARY, PROTO, WORKER, COORDINATOR, REPLAY],
@@ -202,7 +189,7 @@ fn a_puzzle_is_found_in_names_and_strings_but_not_in_documentation() {
 }
 
 #[test]
-fn only_the_command_line_and_the_verifier_are_programs() {
+fn only_the_command_line_the_workbench_and_the_verifier_are_programs() {
     let metadata = metadata(root()).unwrap();
     let packages = metadata.workspace_packages().into_iter();
     let programs = packages.filter(|package| {
@@ -213,7 +200,7 @@ fn only_the_command_line_and_the_verifier_are_programs() {
         package.targets.iter().any(is_shipped)
     });
     let names: BTreeSet<&str> = programs.map(|package| package.name.as_str()).collect();
-    assert_eq!(names, BTreeSet::from([CLI, VERIFIER]));
+    assert_eq!(names, BTreeSet::from([CLI, PANEX, VERIFIER]));
 }
 
 #[test]

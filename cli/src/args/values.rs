@@ -37,12 +37,12 @@ impl Engine {
 }
 
 /// Parser of a number from 1 to `limit`.
-pub(crate) fn at_most(limit: u64) -> RangedU64ValueParser<usize> {
+pub fn at_most(limit: u64) -> RangedU64ValueParser<usize> {
     RangedU64ValueParser::new().range(1..=limit)
 }
 
 /// Threads the machine can run at once; 1 if unknown.
-pub(crate) fn available_threads() -> usize {
+pub fn available_threads() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
 }
 

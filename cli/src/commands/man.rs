@@ -7,6 +7,7 @@ use clap::{Args, Command as Definition};
 use clap_mangen::Man;
 use serde::Serialize;
 
+use crate::extensions;
 use crate::output::console::Console;
 use crate::output::exit::{ExitCode, Failure};
 use crate::output::json::write_line;
@@ -15,7 +16,7 @@ use crate::program;
 
 /// Arguments of `man`.
 #[derive(Debug, Args)]
-pub(crate) struct ManArgs {
+pub struct ManArgs {
     /// Folder of the pages, created if necessary
     #[arg(value_name = "DIR")]
     dir: PathBuf,
@@ -30,7 +31,7 @@ struct Manual<'a> {
     pages: Vec<String>,
 }
 
-/// Writes the pages of a program of this definition.
+/// Writes the pages of this program. Extensions write their own.
 ///
 /// # Errors
 /// If the folder or a page cannot be written.
@@ -40,9 +41,22 @@ pub(crate) fn run(
     mut definition: Definition,
 ) -> Result<ExitCode, Failure> {
     definition.build();
+    write(args, console, [&definition])
+}
+
+/// Writes the pages of commands and of their subcommands.
+///
+/// # Errors
+/// If the folder or a page cannot be written.
+pub(crate) fn write<'a>(
+    args: &ManArgs,
+    console: &Console,
+    commands: impl IntoIterator<Item = &'a Definition>,
+) -> Result<ExitCode, Failure> {
     let mut pages = Vec::new();
-    let written = std::fs::create_dir_all(&args.dir)
-        .and_then(|()| write_pages(&definition, &args.dir, &mut pages));
+    let written = std::fs::create_dir_all(&args.dir).and_then(|()| {
+        commands.into_iter().try_for_each(|command| write_pages(command, &args.dir, &mut pages))
+    });
     written.map_err(|error| {
         Failure::usage(format!("cannot write the pages to {}: {error}", args.dir.display()))
     })?;
@@ -67,6 +81,7 @@ fn write_pages(command: &Definition, dir: &Path, pages: &mut Vec<String>) -> io:
     pages.push(page.get_filename());
     // `help` is no command of its own: its page would repeat the list of the others.
     let commands = command.get_subcommands().filter(|one| !one.is_hide_set());
-    let mut commands = commands.filter(|one| one.get_name() != "help");
+    let mut commands =
+        commands.filter(|one| one.get_name() != "help" && !extensions::is_one(one.get_name()));
     commands.try_for_each(|command| write_pages(command, dir, pages))
 }

@@ -26,9 +26,9 @@ pub(crate) enum Display {
 }
 
 /// Settings of the outputs of a command.
-pub(crate) struct Console {
+pub struct Console {
     /// Whether standard output is JSON lines.
-    pub(crate) json: bool,
+    pub json: bool,
     /// Whether results on standard output may have colours.
     pub(crate) colours: bool,
     /// How progress is shown.

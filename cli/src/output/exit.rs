@@ -14,7 +14,7 @@ use crate::output::events::Outcome;
 /// Exit codes. Scripts rely on these numbers: they never change meaning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
-pub(crate) enum ExitCode {
+pub enum ExitCode {
     /// The command succeeded.
     Done = 0,
     /// An unexpected error.
@@ -93,7 +93,7 @@ impl From<ExitCode> for std::process::ExitCode {
 }
 
 /// The table of exit codes of `--help`.
-pub(crate) fn help_table() -> String {
+pub fn help_table() -> String {
     let mut table = String::from("Exit codes:");
     for code in ExitCode::ALL {
         // Writing to a string cannot fail.
@@ -111,16 +111,16 @@ const END_CHARS: usize = 500;
 /// Why a command failed: an exit code and a message of one line.
 #[derive(Debug, thiserror::Error)]
 #[error("{message}")]
-pub(crate) struct Failure {
+pub struct Failure {
     /// The code to exit with.
-    pub(crate) code: ExitCode,
+    pub code: ExitCode,
     message: String,
 }
 
 impl Failure {
     /// A failure with the given code; line breaks in the message become spaces, other control
     /// characters are escaped.
-    pub(crate) fn new(code: ExitCode, message: impl ToString) -> Self {
+    pub fn new(code: ExitCode, message: impl ToString) -> Self {
         let message = message.to_string();
         let lines = message.lines().map(str::trim);
         let lines: Vec<&str> = lines.filter(|line| !line.is_empty()).collect();
@@ -136,7 +136,7 @@ impl Failure {
     }
 
     /// A refused flag, variable or input.
-    pub(crate) fn usage(message: impl ToString) -> Self {
+    pub fn usage(message: impl ToString) -> Self {
         Failure::new(ExitCode::Usage, message)
     }
 

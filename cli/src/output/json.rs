@@ -13,11 +13,7 @@ const VERSION: u32 = 1;
 ///
 /// # Errors
 /// Those of the writer.
-pub(crate) fn write_line(
-    event: &str,
-    fields: &impl Serialize,
-    out: &mut impl Write,
-) -> io::Result<()> {
+pub fn write_line(event: &str, fields: &impl Serialize, out: &mut impl Write) -> io::Result<()> {
     #[derive(Serialize)]
     struct Line<'a, T> {
         v: u32,

@@ -76,7 +76,7 @@ impl PathForm {
 ///
 /// # Errors
 /// If it does not.
-pub(crate) fn check_folder(flag: &str, file: &Path) -> Result<(), Failure> {
+pub fn check_folder(flag: &str, file: &Path) -> Result<(), Failure> {
     match file.parent() {
         Some(folder) if !folder.as_os_str().is_empty() && !folder.is_dir() => {
             let folder = folder.display();

@@ -70,9 +70,7 @@ impl<W: Write> Output<W> {
 ///
 /// # Errors
 /// Those of standard output, a closed pipe excepted.
-pub(crate) fn print(
-    write: impl FnOnce(&mut BufWriter<Stdout>) -> io::Result<()>,
-) -> Result<(), Failure> {
+pub fn print(write: impl FnOnce(&mut BufWriter<Stdout>) -> io::Result<()>) -> Result<(), Failure> {
     let mut output = Output::stdout();
     output.write_with(write);
     output.finish().map_err(failure)

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 /// A count in full: `1,234,567`.
-pub(crate) fn count(value: u64) -> String {
+pub fn count(value: u64) -> String {
     let digits = value.to_string();
     let mut text = String::with_capacity(digits.len() * 4 / 3);
     for (index, digit) in digits.chars().enumerate() {
@@ -21,7 +21,7 @@ pub(crate) fn short_count(value: u64) -> String {
 }
 
 /// Bytes with a binary unit: `512 bytes`, `1.2 MiB`, `61 MiB`.
-pub(crate) fn bytes(value: u64) -> String {
+pub fn bytes(value: u64) -> String {
     if value == 1 {
         return String::from("1 byte");
     }
@@ -46,7 +46,7 @@ pub(crate) fn rate(per_second: f64) -> String {
 }
 
 /// A time span: `0.21 s`, `42 s`, `3m 12s`, `2days 4h`.
-pub(crate) fn seconds(value: f64) -> String {
+pub fn seconds(value: f64) -> String {
     if value < 9.995 {
         return format!("{:.2} s", value.max(0.0));
     }

@@ -17,7 +17,7 @@ fn invalid_input_is_one_line_and_exit_2() {
         ("slove", "see 'strata --help'"),
         ("--bogus", "see 'strata --help'"),
         ("plot --bogus", "see 'strata plot --help'"),
-        ("--quiet panex bound --bogus", "see 'strata panex bound --help'"),
+        ("--quiet puzzle info --bogus", "see 'strata puzzle info --help'"),
     ] {
         refused(&mut strata(line), help);
     }

@@ -1,7 +1,8 @@
-//! The papers' algorithms, and the proof that X(n) = U(n).
+//! The papers' algorithms, the proof that X(n) = U(n), and the program.
 #![allow(clippy::unwrap_used)] // clippy.toml allows it in tests, but not in their helpers
 
 mod certificate;
+mod commands;
 mod docs;
 mod proof_lemmas;
 mod proof_verifier;

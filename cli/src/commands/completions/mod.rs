@@ -42,23 +42,24 @@ pub(crate) fn run(args: &CompletionsArgs) -> Result<ExitCode, Failure> {
     Ok(ExitCode::Done)
 }
 
-/// Answers a request for completions, if the command line is one. Returns whether it is.
+/// Whether a command line is a request for completions. After the program's name and `--` it has the
+/// line that is typed.
+pub(crate) fn is_request(words: &[OsString]) -> bool {
+    let is_asked = std::env::var_os(VARIABLE).is_some_and(|shell| !shell.is_empty());
+    is_asked && words.get(1).is_some_and(|word| word == "--")
+}
+
+/// Answers a request for completions.
 ///
 /// A request that cannot be answered has no completions: a message would destroy the line that a
 /// user is typing.
-pub(crate) fn answer(words: &[OsString], definition: fn() -> Definition) -> bool {
-    let is_asked = std::env::var_os(VARIABLE).is_some_and(|shell| !shell.is_empty());
-    if !is_asked || words.get(1).is_none_or(|word| word != "--") {
-        return false;
-    }
+pub(crate) fn answer(words: Vec<OsString>, definition: fn() -> Definition) {
     std::panic::set_hook(Box::new(|_| {}));
     let folder = std::env::current_dir().ok();
-    let words = words.to_vec();
     let _ = std::panic::catch_unwind(move || {
         let request = CompleteEnv::with_factory(definition).var(VARIABLE);
         request.try_complete(words, folder.as_deref())
     });
-    true
 }
 
 /// The definition with completions of jobs, folders, files and puzzles, chosen by the placeholders of
@@ -101,6 +102,6 @@ mod tests {
     #[test]
     fn a_command_line_is_no_request() {
         let words = ["strata", "list"].map(OsString::from);
-        assert!(!answer(&words, || Definition::new("strata")));
+        assert!(!is_request(&words));
     }
 }

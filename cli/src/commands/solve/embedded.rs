@@ -21,12 +21,12 @@ use strata_run::size::parse_size;
 /// Resources of the search.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Search")]
-pub(crate) struct SearchResources {
+pub struct SearchResources {
     /// Threads
     #[arg(long, value_name = "N", default_value_t = available_threads())]
     #[arg(env = "STRATA_THREADS", hide_env_values = true)]
     #[arg(value_parser = at_most(1024))]
-    pub(crate) threads: usize,
+    pub threads: usize,
 
     /// Memory budget of tables, buffers and diagrams
     #[arg(long, value_name = "SIZE", default_value = "1GiB")]
@@ -41,20 +41,20 @@ pub(crate) struct SearchResources {
 
 /// Result of a search.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Found {
+pub struct Found {
     /// The fewest moves; none if the goal cannot be reached.
-    pub(crate) moves: Option<u64>,
+    pub moves: Option<u64>,
     /// States of all layers.
-    pub(crate) states: u64,
+    pub states: u64,
     /// Time of this run.
-    pub(crate) seconds: f64,
+    pub seconds: f64,
 }
 
 /// Runs `strata solve` with these words, without reading the environment.
 ///
 /// # Errors
 /// Those of `solve`; also if the search was interrupted, or the disk is full.
-pub(crate) fn search(
+pub fn search(
     words: &[&str],
     resources: &SearchResources,
     console: &Console,

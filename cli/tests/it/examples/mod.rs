@@ -8,6 +8,8 @@ mod page;
 mod shell;
 
 use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::Once;
 
 use page::{Block, Mark};
 
@@ -22,8 +24,26 @@ fn blocks(page: &str) -> Vec<Block> {
     page::blocks(&text).unwrap_or_else(|error| panic!("{page}: {error}"))
 }
 
+/// Builds the program of `strata panex` and `strata tiles` beside this one, if it is missing: tests of the
+/// workspace have built it, tests of this package alone have not.
+fn build_panex() {
+    static BUILT: Once = Once::new();
+    let folder = Path::new(env!("CARGO_BIN_EXE_strata")).parent().unwrap();
+    BUILT.call_once(|| {
+        if folder.join("strata-panex").is_file() {
+            return;
+        }
+        let mut cargo = Command::new(env!("CARGO"));
+        cargo.args(["build", "--locked", "-p", "strata-panex", "--target-dir"]);
+        cargo.arg(folder.parent().unwrap()).current_dir(root());
+        cargo.args(folder.ends_with("release").then_some("--release"));
+        assert!(cargo.status().unwrap().success(), "{cargo:?}");
+    });
+}
+
 /// Runs the blocks of a page with a mark, in one new folder.
 fn run(page: &str, mark: &Mark) {
+    build_panex();
     let folder = shell::Folder::new(&root());
     let blocks = blocks(page).into_iter().filter(|block| block.mark == *mark);
     let wrong: Vec<String> = blocks.flat_map(|block| folder.run(page, &block)).collect();

@@ -4,17 +4,13 @@ use std::io::{self, Write};
 use std::time::Instant;
 
 use serde::Serialize;
+use strata_cli::toolkit::{Console, ExitCode, Failure, print, units, write_line};
 use strata_panex::choke::{Progress, Search};
 use strata_replay::{CentreTop, Move, Position, Word, replay};
 use strata_run::memory;
 
 use super::args::ChokeArgs;
 use super::words::write_words;
-use crate::output::console::Console;
-use crate::output::exit::{ExitCode, Failure};
-use crate::output::json::write_line;
-use crate::output::stdout;
-use crate::output::units;
 
 struct Found {
     level: u8,
@@ -38,7 +34,7 @@ pub(super) fn run(args: &ChokeArgs, console: &Console) -> Result<ExitCode, Failu
     };
     let seconds = started.elapsed().as_secs_f64();
     let found = Found { level: args.level, moves, seconds, peak_rss_bytes: memory::peak(), path };
-    stdout::print(|out| if console.json { found.json(out) } else { found.text(out) })?;
+    print(|out| if console.json { found.json(out) } else { found.text(out) })?;
     Ok(ExitCode::Done)
 }
 

@@ -3,17 +3,14 @@
 use std::io::{self, Write};
 
 use serde::Serialize;
+use strata_cli::toolkit::{
+    Console, ExitCode, Failure, Found, SearchResources, print, search, units, write_line,
+};
 use strata_panex::operations::{Ends, Operation, OperationError, SinkVariation, Task, Transform};
 use strata_replay::{CentreTop, Word, name_moves, replay};
 
 use super::args::{MoveFormat, OpArgs, Variation};
 use super::words::write_words;
-use crate::commands::solve::embedded::{self, Found, SearchResources};
-use crate::output::console::Console;
-use crate::output::exit::{ExitCode, Failure};
-use crate::output::json::write_line;
-use crate::output::stdout;
-use crate::output::units;
 
 /// An operation whose moves lead from one of its ends to the other.
 struct Shown {
@@ -30,9 +27,11 @@ pub(super) fn run(args: &OpArgs, console: &Console) -> Result<ExitCode, Failure>
     if args.search {
         shown.searched = Some(shown.search(&args.resources, console)?);
     }
-    stdout::print(|out| {
-        if console.json { shown.json(args.moves, out) } else { shown.text(args.moves, out) }
-    })?;
+    print(
+        |out| {
+            if console.json { shown.json(args.moves, out) } else { shown.text(args.moves, out) }
+        },
+    )?;
     shown.compare()?;
     Ok(ExitCode::Done)
 }
@@ -72,7 +71,7 @@ impl Shown {
         };
         let level = start.level().to_string();
         let (start, goal) = (format!("--start={start}"), format!("--goal={goal}"));
-        embedded::search(&["panex", &level, &start, &goal], resources, console)
+        search(&["panex", &level, &start, &goal], resources, console)
     }
 
     /// Fails if the search found a different number of moves.

@@ -4,9 +4,10 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use crate::common::{expect, refused, strata};
 use serde_json::{Value, json};
 use tempfile::tempdir;
+
+use super::{expect, refused, strata};
 
 fn bound(level: u32) -> Value {
     expect(0, &mut strata(&format!("panex bound {level} --json"))).event("bound")

@@ -3,15 +3,11 @@
 use std::io::{self, Write};
 
 use serde::Serialize;
+use strata_cli::toolkit::{Console, ExitCode, Failure, print, units, write_line};
 use strata_panex::tiles::{Solvability, WalkError, walk};
 use strata_replay::tiles::{Board, Side, Walked, Word, check, choice_squares};
 
 use super::args::{BoardArgs, TilesCommand};
-use crate::output::console::Console;
-use crate::output::exit::{ExitCode, Failure};
-use crate::output::json::write_line;
-use crate::output::stdout;
-use crate::output::units;
 
 /// Moves per line of a list of moves.
 const MOVES_PER_LINE: usize = 96;
@@ -42,7 +38,7 @@ fn solvability(args: &BoardArgs, console: &Console) -> Result<ExitCode, Failure>
     let found = Solvability::of(&board);
     let Solvability { inversions, row, odd } = found;
     let solvable = found.is_solvable();
-    stdout::print(|out| {
+    print(|out| {
         if console.json {
             let board = board.to_string();
             let line = Line { board, inversions, row, odd, solvable };
@@ -68,7 +64,7 @@ fn walked(args: &BoardArgs, console: &Console) -> Result<ExitCode, Failure> {
     let walked = check(&board, &word).map_err(|broken| {
         Failure::new(ExitCode::Unexpected, format!("the walk breaks a rule: {broken}"))
     })?;
-    stdout::print(|out| {
+    print(|out| {
         if console.json {
             walk_json(&board, &word, &walked, out)
         } else {

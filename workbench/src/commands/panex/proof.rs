@@ -7,18 +7,15 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use serde::Serialize;
+use strata_cli::toolkit::{
+    Console, ExitCode, Failure, check_folder, files, print, units, write_line,
+};
 use strata_panex::formulas::X_PROOF;
 use strata_panex_proof_verifier::{self as verifier, Certificate, Graphs, Report};
 use strata_run::memory;
 use strata_store::{RealFs, write_durably};
 
 use super::args::{ProveArgs, VerifyProofArgs};
-use crate::files;
-use crate::output::console::Console;
-use crate::output::exit::{ExitCode, Failure};
-use crate::output::json::write_line;
-use crate::output::path_form::check_folder;
-use crate::output::{stdout, units};
 
 /// Longest file that is read as a certificate, in bytes; that of `prove` has 276 KiB.
 const MAX_BYTES: u64 = 32 << 20;
@@ -62,7 +59,7 @@ pub(super) fn prove(args: &ProveArgs, console: &Console) -> Result<ExitCode, Fai
     let report = check(&certificate)
         .map_err(|failure| unexpected(format!("the certificate built here is wrong: {failure}")))?;
     if is_printed {
-        stdout::print(|out| out.write_all(certificate.as_bytes()))?;
+        print(|out| out.write_all(certificate.as_bytes()))?;
         return Ok(ExitCode::Done);
     }
     if let Some(file) = &file {
@@ -131,7 +128,7 @@ struct Proof<'a> {
 
 impl Proof<'_> {
     fn show(&self, console: &Console) -> Result<ExitCode, Failure> {
-        stdout::print(|out| match console.json {
+        print(|out| match console.json {
             true => write_line("proof", &Fields::of(self), out),
             false => self.text(out),
         })?;

@@ -3,14 +3,11 @@
 use std::io::{self, Write};
 
 use serde::Serialize;
+use strata_cli::toolkit::{Console, ExitCode, Failure, print, write_line};
 use strata_panex::formulas::{Quantity, X_PROOF, X_PROVEN_FROM};
 use strata_panex::table::{Cell, Evidence, FOOTNOTES, Table};
 
 use super::args::TableArgs;
-use crate::output::console::Console;
-use crate::output::exit::{ExitCode, Failure};
-use crate::output::json::write_line;
-use crate::output::stdout;
 
 /// Highest level of lists of moves; higher ones take minutes.
 const CONSTRUCTED: u8 = 16;
@@ -41,7 +38,7 @@ pub(super) fn run(args: &TableArgs, console: &Console) -> Result<ExitCode, Failu
     table.construct(CONSTRUCTED).map_err(|error| {
         Failure::new(ExitCode::Unexpected, format!("a table is wrong: {error}"))
     })?;
-    stdout::print(|out| if console.json { json(&table, out) } else { text(&table, out) })?;
+    print(|out| if console.json { json(&table, out) } else { text(&table, out) })?;
     Ok(ExitCode::Done)
 }
 

@@ -4,18 +4,13 @@ use std::io::{self, Write};
 use std::time::Instant;
 
 use serde::Serialize;
+use strata_cli::toolkit::{Console, ExitCode, Failure, print, search, units, write_line};
 use strata_panex::formulas::{FormulaError, Quantity, X_PROOF, X_PROVEN_FROM};
 use strata_panex::operations::{Kind, Operation, Task};
 use strata_replay::{CentreTop, Position, replay};
 
 use super::args::CheckArgs;
 use super::choke;
-use crate::commands::solve::embedded;
-use crate::output::console::Console;
-use crate::output::exit::{ExitCode, Failure};
-use crate::output::json::write_line;
-use crate::output::stdout;
-use crate::output::units;
 
 /// A method that finds X(N).
 struct Check {
@@ -70,7 +65,7 @@ pub(super) fn run(args: &CheckArgs, console: &Console) -> Result<ExitCode, Failu
         rows.push(Row { name, answer, seconds: started.elapsed().as_secs_f64() });
     }
     let verdict = compare(&rows);
-    stdout::print(|out| match console.json {
+    print(|out| match console.json {
         true => json(args.level, &rows, verdict, out),
         false => text(args.level, &rows, verdict, out),
     })?;
@@ -110,7 +105,7 @@ fn symbolic(args: &CheckArgs, console: &Console) -> Result<Answer, Failure> {
 }
 
 fn searched(words: &[&str], args: &CheckArgs, console: &Console) -> Result<Answer, Failure> {
-    let found = embedded::search(words, &args.resources, console)?;
+    let found = search(words, &args.resources, console)?;
     let moves = found.moves.ok_or_else(|| bug("the towers cannot be exchanged"))?;
     Ok(Answer::Moves(moves, format!("{} states", units::count(found.states))))
 }

@@ -2,13 +2,11 @@
 
 use std::io::Write;
 
+use strata_cli::toolkit::{Console, ExitCode, Failure, print};
 use strata_replay::{GoldPosition, Position, draw};
 
 use super::args::{DrawArgs, PanexCommand, Picture};
 use super::{bound, check, choke, operation, proof, table};
-use crate::output::console::Console;
-use crate::output::exit::{ExitCode, Failure};
-use crate::output::stdout;
 
 /// Runs `strata panex`.
 pub(crate) fn run(command: &PanexCommand, console: &Console) -> Result<ExitCode, Failure> {
@@ -31,7 +29,7 @@ fn draw(args: &DrawArgs) -> Result<ExitCode, Failure> {
     } else {
         args.position.parse::<Position>().map_err(Failure::usage)?
     };
-    stdout::print(|out| match args.picture {
+    print(|out| match args.picture {
         Picture::Text => writeln!(out, "{}", draw::text(&position).trim_end()),
         Picture::Svg => writeln!(out, "{}", draw::svg(&position).trim_end()),
         Picture::Gold => writeln!(out, "{}", GoldPosition::from(&position)),

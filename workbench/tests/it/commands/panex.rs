@@ -3,11 +3,16 @@
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::Stdio;
+use std::sync::Arc;
 
-use crate::common::{expect, refused, strata};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
+use strata_run::catalogue::Registry;
+use strata_run::verify::verify;
+use strata_store::{JobDir, RealFs};
 use tempfile::tempdir;
+
+use super::{expect, refused, strata};
 
 #[test]
 fn an_operation_has_its_moves_and_ends() {
@@ -60,8 +65,11 @@ fn the_search_of_an_operation_keeps_its_data_dir() {
     let jobs = std::fs::read_dir(dir.path()).unwrap().map(|entry| entry.unwrap().path());
     let jobs: Vec<_> = jobs.filter(|path| path.join("manifest.json").exists()).collect();
     assert_eq!(jobs.len(), 1);
-    let verified = expect(0, strata("verify --json").arg(&jobs[0])).event("verified");
-    assert_eq!(verified["states"], ran.event("operation")["states"]);
+    let (folder, manifest) = JobDir::open(Arc::new(RealFs), &jobs[0]).unwrap();
+    let space = Registry::shipped().open(&manifest.spec.space, &manifest.spec.params).unwrap();
+    let verified = verify(&folder, manifest, space).unwrap();
+    let states = verified.history.totals().states;
+    assert_eq!(ran.event("operation")["states"], states);
 }
 
 /// Starts a long search with `TMPDIR` set and interrupts it after its first log line about the job.

@@ -3,16 +3,12 @@
 use std::io::{self, Write};
 
 use serde::Serialize;
+use strata_cli::toolkit::{Console, ExitCode, Failure, print, units, write_line};
 use strata_panex::formulas::{X_PROOF, X_PROVEN_FROM};
 use strata_panex::proof;
 use strata_panex::table::X;
 
 use super::args::BoundArgs;
-use crate::output::console::Console;
-use crate::output::exit::{ExitCode, Failure};
-use crate::output::json::write_line;
-use crate::output::stdout;
-use crate::output::units;
 
 /// What is known about X(N), and the fields of the JSON event. Numbers are decimal texts, since
 /// they exceed the integers of most JSON readers.
@@ -33,7 +29,7 @@ struct Bound {
 /// Runs `strata panex bound`.
 pub(super) fn run(args: &BoundArgs, console: &Console) -> Result<ExitCode, Failure> {
     let bound = Bound::of(args.level)?;
-    stdout::print(|out| match console.json {
+    print(|out| match console.json {
         true => write_line("bound", &bound, out),
         false => bound.text(out),
     })?;

@@ -4,12 +4,9 @@ use std::path::PathBuf;
 
 use clap::builder::BoolishValueParser;
 use clap::{Args, Subcommand, ValueEnum};
+use strata_cli::toolkit::{SearchResources, at_most, available_threads, help_table};
 use strata_panex::choke;
 use strata_panex::operations::Kind;
-
-use crate::args::values::{at_most, available_threads};
-use crate::commands::solve::embedded::SearchResources;
-use crate::output::exit;
 
 /// The subcommands.
 #[derive(Debug, Subcommand)]
@@ -33,12 +30,12 @@ pub(crate) enum PanexCommand {
     ///
     /// The verifier shares no code with the producer of the certificate. docs/panex-proof.md has the
     /// lemmas that it relies on.
-    #[command(after_help = exit::help_table())]
+    #[command(after_help = help_table())]
     Prove(ProveArgs),
     /// Check a certificate that X(n) = U(n) (exit code 12 if a part of it fails)
     ///
     /// The message names the first check that fails.
-    #[command(after_help = exit::help_table())]
+    #[command(after_help = help_table())]
     VerifyProof(VerifyProofArgs),
     /// Print X(N), its proven lower bound, and U(N), for N up to 10,000
     Bound(BoundArgs),
