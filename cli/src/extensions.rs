@@ -66,7 +66,8 @@ impl Call {
         at += usize::from(wants_help);
         let name = words.get(at)?.to_str()?;
         let is_plain = |symbol: char| symbol.is_ascii_alphanumeric() || "-_".contains(symbol);
-        let is_name = !name.starts_with('-') && name.chars().all(is_plain) && !name.is_empty();
+        let is_name = name.starts_with(|first: char| first.is_ascii_alphanumeric())
+            && name.chars().all(is_plain);
         if !is_name || name == "help" || own.find_subcommand(name).is_some() {
             return None;
         }
@@ -113,8 +114,9 @@ fn own_folder() -> Option<PathBuf> {
 /// The first executable file of a name in the folder of the running program and in those of `PATH`.
 fn find(name: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
-    let mut files =
-        own_folder().into_iter().chain(std::env::split_paths(&path)).map(|d| d.join(name));
+    // An empty entry would be the working directory.
+    let path = std::env::split_paths(&path).filter(|folder| !folder.as_os_str().is_empty());
+    let mut files = own_folder().into_iter().chain(path).map(|folder| folder.join(name));
     files.find(|file| {
         file.metadata().is_ok_and(|kind| kind.is_file() && kind.permissions().mode() & 0o111 != 0)
     })

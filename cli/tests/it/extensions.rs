@@ -26,7 +26,9 @@ struct Installed {
 
 impl Installed {
     fn new() -> Installed {
-        let installed = Installed { folder: tempdir().unwrap(), path: tempdir().unwrap() };
+        // On the file system of the program, so that the copy can be a link.
+        let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+        let installed = Installed { folder, path: tempdir().unwrap() };
         let mut copy = Command::new("sh");
         copy.args(["-c", r#"cp -l "$1" "$2" 2>/dev/null || cp "$1" "$2""#, "sh"]);
         copy.arg(strata("").get_program()).arg(installed.beside("strata"));
