@@ -21,10 +21,5 @@ pub(crate) fn open(dir: &Path) -> Result<(JobDir, Manifest), StoreError> {
 /// # Errors
 /// If the manifest names no space of this version.
 pub(crate) fn space(folder: &JobDir, manifest: &Manifest) -> Result<Space, StoreError> {
-    puzzle::reopen(&manifest.spec).map_err(|error| StoreError::Corrupt {
-        file: folder.path().join("manifest.json"),
-        offset: 0,
-        expected: "a state space of this version".to_owned(),
-        found: error.to_string(),
-    })
+    strata_run::space_of(folder, manifest, &puzzle::opener())
 }

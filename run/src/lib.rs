@@ -31,14 +31,12 @@ pub use job::cancel::CancelToken;
 pub use job::checker::FileChecker;
 pub use job::dense::find_state;
 pub use job::event::{Event, LayerEvent, LayerEvents};
-pub use job::folder::{
-    Job, check_data_dir, differences, lock_data_dir, spec_to_resume, temporary_data_dir,
-};
 pub use job::history::{JobHistory, read_history};
+pub use job::jobs::{Jobs, differences, spec_to_resume};
 pub use job::layers::{LayerView, ListedState, layer_states, open_layer, search_layer};
 pub use job::request::{DEFAULT_SHARDS, REVERSIBLE_SAMPLES, Request, RunOptions, default_shards};
-pub use job::session::{Ended, Finished, RunControl, run};
-pub use job::verify;
+pub use job::session::{Ended, Finished, RunControl};
+pub use job::{Job, space_of, verify};
 pub use keep_layers::{KeepLayers, KeepLayersError};
 pub use local::budget::{Budget, BudgetError};
 pub use local::dense::{DenseSetup, DenseWorker, numbering};
@@ -47,9 +45,8 @@ pub use local::restore::Restore;
 pub use local::symbolic::{SymbolicWorker, check_diagram, load_diagram};
 pub use local::work::Work;
 pub use local::worker::{Setup, Worker};
-pub use path::antipodes::{Antipode, Antipodes, antipodes};
+pub use path::antipodes::{Antipode, Antipodes};
 pub use path::dense::trace_dense;
-pub use path::find::{find_path, trace_to};
 pub use path::outcome::{FoundPath, Moves, OpenSpace, PathOutcome};
 pub use path::symbolic::{PathProgress, symbolic_path};
 pub use plan::driver::{CheckpointSink, Done, DriveError, Driver, Order, Retryable, WorkerPool};

@@ -1,47 +1,25 @@
 //! [`Report`]: the result of a finished search, its layers and its paths.
 
-use std::fmt;
-use std::sync::Arc;
+use strata_space::Digest;
+use strata_store::LayerRecord;
 
-use strata_space::{Digest, Parameters, SpaceError};
-use strata_store::{DataDir, JobDir, JobSpec, LayerRecord};
-use tempfile::TempDir;
-
-use strata_run::catalogue::Space;
 use strata_run::{
-    CancelToken, Error, Finished, LayerView, ListedState, Moves, PathOutcome, Request, Result,
-    Totals, find_path, open_layer, read_history, trace_to,
+    CancelToken, Error, Finished, Job, LayerView, ListedState, Moves, PathOutcome, Result, Totals,
 };
-
-/// Opens the puzzle of a search with other parameters.
-pub(crate) type OpenParameters =
-    Arc<dyn Fn(&Parameters) -> std::result::Result<Space, SpaceError> + Send + Sync>;
 
 /// The result of a finished search.
 ///
 /// It holds the data directory's lock. A temporary data directory is removed with it.
+#[derive(Debug)]
 pub struct Report {
-    request: Request,
-    folder: JobDir,
+    job: Job,
     finished: Finished,
     layers: Vec<LayerRecord>,
-    open: OpenParameters,
-    _data: DataDir,
-    _temporary: Option<TempDir>,
 }
 
 impl Report {
-    pub(crate) fn new(
-        request: Request,
-        folder: JobDir,
-        finished: Finished,
-        open: OpenParameters,
-        data: DataDir,
-        temporary: Option<TempDir>,
-    ) -> Result<Report> {
-        let history = read_history(&folder, &folder.read_manifest()?)?;
-        let layers = history.lines().to_vec();
-        Ok(Report { request, folder, finished, layers, open, _data: data, _temporary: temporary })
+    pub(crate) fn new(job: Job, finished: Finished) -> Result<Report> {
+        Ok(Report { layers: job.layers()?, job, finished })
     }
 
     /// Fewest moves from start to goal; none if there is no goal or it cannot be reached.
@@ -88,7 +66,7 @@ impl Report {
 
     /// The job's folder.
     pub fn folder(&self) -> &std::path::Path {
-        self.folder.path()
+        self.job.folder()
     }
 
     /// The moves of a shortest solution.
@@ -103,9 +81,7 @@ impl Report {
         if self.moves().is_none() {
             return Err(Error::NoPath("the search has reached no goal: there is no path".into()));
         }
-        let open = |spec: &JobSpec| (self.open)(&spec.params);
-        let cancel = CancelToken::new();
-        match find_path(&self.request, &self.folder, &open, &cancel)? {
+        match self.job.path(&CancelToken::new())? {
             PathOutcome::Found(path) => Ok(path.moves),
             PathOutcome::Stopped(reason) => Err(Error::Stopped { reason, depth: self.radius() }),
         }
@@ -118,7 +94,7 @@ impl Report {
     /// [`Error::LayersNotKept`] unless the search was run with `keep_layers(KeepLayers::All)`, or a
     /// dense search fits the memory; [`Error::NoPath`] if no layer holds the state.
     pub fn path_to(&self, state: &ListedState) -> Result<Moves> {
-        trace_to(&self.request, state, &self.space()?, &self.folder)
+        self.job.path_to(state)
     }
 
     /// A layer, to be counted, listed or sampled. The last two layers are always there, others if
@@ -131,19 +107,6 @@ impl Report {
         if depth > last {
             return Err(Error::NoLayer { depth, last });
         }
-        let manifest = self.folder.read_manifest()?;
-        let memory = self.request.options().memory;
-        open_layer(&self.folder, manifest, self.space()?, depth, memory)
-    }
-
-    fn space(&self) -> Result<Space> {
-        Ok((self.open)(&self.request.spec().params)?)
-    }
-}
-
-impl fmt::Debug for Report {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Report { folder, finished, .. } = self;
-        f.debug_struct("Report").field("folder", folder).field("finished", finished).finish()
+        self.job.layer(depth)
     }
 }

@@ -5,15 +5,14 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use strata_space::{KeySpace, NestedPuzzle, Puzzle, SpaceError, Tabled};
-use strata_store::{DataDir, EngineKind, JobDir, JobSpec, LayerRecord, Manifest, RealFs};
+use strata_store::{EngineKind, JobSpec, LayerRecord, Manifest};
 
-use crate::report::{OpenParameters, Report};
+use crate::report::Report;
 use strata_run::catalogue::{Registry, Space};
 use strata_run::size::parse_size;
 use strata_run::{
-    CancelToken, Ended, EngineNeeds, Error, Event, Job, KeepLayers, Request, Result, RunControl,
-    RunOptions, check_data_dir, choose_engine, default_shards, differences, lock_data_dir,
-    temporary_data_dir,
+    CancelToken, Ended, EngineNeeds, Error, Event, Jobs, KeepLayers, OpenSpace, Request, Result,
+    RunControl, RunOptions, choose_engine, default_shards, differences,
 };
 
 /// How layers are held during a search.
@@ -103,7 +102,7 @@ type OnEvent<'a> = Box<dyn FnMut(&Event) + 'a>;
 #[must_use = "a search does nothing until it is run"]
 pub struct Search<'a> {
     space: std::result::Result<Space, Error>,
-    open: OpenParameters,
+    open: OpenSpace,
     data_dir: Option<PathBuf>,
     engine: Engine,
     shards: Option<u32>,
@@ -204,7 +203,7 @@ impl<'a> Search<'a> {
     ) -> Search<'a> {
         let space = registry.open(name, parameters);
         let name = name.to_owned();
-        Search::of(space, Arc::new(move |parameters: &_| registry.open(&name, parameters)))
+        Search::of(space, Arc::new(move |spec: &JobSpec| registry.open(&name, &spec.params)))
     }
 
     /// A search of a puzzle as `space` makes one of it.
@@ -212,10 +211,10 @@ impl<'a> Search<'a> {
         puzzle: P,
         space: fn(P) -> std::result::Result<Space, SpaceError>,
     ) -> Search<'a> {
-        Search::of(space(puzzle), Arc::new(move |parameters: &_| space(P::open(parameters)?)))
+        Search::of(space(puzzle), Arc::new(move |spec: &JobSpec| space(P::open(&spec.params)?)))
     }
 
-    fn of(space: std::result::Result<Space, SpaceError>, open: OpenParameters) -> Search<'a> {
+    fn of(space: std::result::Result<Space, SpaceError>, open: OpenSpace) -> Search<'a> {
         Search {
             space: space.map_err(Error::Space),
             open,
@@ -346,47 +345,27 @@ impl<'a> Search<'a> {
         let Search { space, open, data_dir, engine, shards, options, given, .. } = self;
         let (cancel, mut on_event) = (self.cancel, self.on_event);
         let space = space?;
-        let (dir, temporary) = match data_dir {
-            Some(dir) => (dir, None),
-            None => {
-                let folder = temporary_data_dir()?;
-                (folder.path().to_owned(), Some(folder))
-            }
+        let jobs = match data_dir {
+            Some(dir) => Jobs::lock(&dir)?,
+            None => Jobs::temporary()?,
         };
-        check_data_dir(&dir, false)?;
-        let data = lock_data_dir(&dir)?;
-        let earlier = earlier_job(&data)?;
+        let earlier = jobs.only()?;
         let spec = specification(&space, (engine, shards), given, &options, earlier.as_ref())?;
         let request = Request::with_spec(&space, spec, options)?;
-        let job = match earlier {
-            None => Job::create(&data, &request)?,
-            Some(manifest) if manifest.spec == *request.spec() => Job::resume(&data, &request)?,
+        let mut job = match earlier {
+            None => jobs.create(request, space, open)?,
+            Some(manifest) if manifest.spec == *request.spec() => {
+                jobs.resume(request, space, open)?
+            }
             Some(manifest) => {
                 let differences = differences(request.spec(), &manifest);
-                return Err(Error::OtherSearch { dir, differences });
+                return Err(Error::OtherSearch { dir: jobs.path().to_owned(), differences });
             }
         };
-        let folder = job.folder().clone();
         let control = RunControl { cancel: &cancel, on_event: &mut *on_event, started };
-        match strata_run::run(&request, job, space, control)? {
-            Ended::Finished(finished) => {
-                Report::new(request, folder, *finished, open, data, temporary)
-            }
+        match job.run(control)? {
+            Ended::Finished(finished) => Report::new(job, *finished),
             Ended::Stopped { reason, depth } => Err(Error::Stopped { reason, depth }),
-        }
-    }
-}
-
-/// The manifest of the only job in a data directory.
-fn earlier_job(data: &DataDir) -> Result<Option<Manifest>> {
-    let jobs = data.jobs(&RealFs)?;
-    match &*jobs {
-        [] => Ok(None),
-        [job] => Ok(Some(JobDir::open(Arc::new(RealFs), &data.path().join(job))?.1)),
-        jobs => {
-            let (dir, jobs) = (data.path().to_owned(), jobs.join(", "));
-            let differences = format!("there are several jobs: {jobs}");
-            Err(Error::OtherSearch { dir, differences })
         }
     }
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 use clap::Args;
 use strata_run::forecast::Forecast;
 use strata_run::size::parse_size;
-use strata_run::{PathOutcome, Request, RunOptions, StopReason, find_path, lock_data_dir};
+use strata_run::{Job, PathOutcome, RunOptions, StopReason};
 use strata_store::{JobResult, Manifest, RunState};
 
 use crate::args::values::at_most;
@@ -48,32 +48,24 @@ pub(super) fn run(
     resources: &PathResources,
     console: &Console,
 ) -> Result<ExitCode, Failure> {
-    let (opened, manifest) = folder::open(folder)?;
+    let manifest = folder::open(folder)?.1;
     let result = finished(&manifest)?;
-    let space = folder::space(&opened, &manifest)?;
     let puzzle = Puzzle::open(&manifest.spec)?;
-    let last = RunOptions::of_last_run(manifest.run.as_ref()).map_err(|error| {
-        let file = opened.path().join("manifest.json");
-        Failure::new(ExitCode::Corrupt, format!("{}: kept layers: {error}", file.display()))
-    })?;
-    let options = RunOptions {
+    let options = |last: RunOptions| RunOptions {
         threads: resources.threads.unwrap_or(last.threads),
         memory: resources.memory.unwrap_or(last.memory),
         ..last
     };
-    let request = Request::with_spec(&space, manifest.spec.clone(), options)?;
     // Parts of a path that are searched again have their folders in that of the job.
-    let data = lock_data_dir(folder.parent().unwrap_or(Path::new("/")))?;
+    let job = Job::open(folder, puzzle::opener(), options)?;
     let signals = SignalToken::listen();
     let progress = Progress::start(console, &Forecast::default());
-    let found = find_path(&request, &opened, &puzzle::reopen, signals.token())?;
-    let path = match found {
+    let path = match job.path(signals.token())? {
         PathOutcome::Found(path) => path,
         PathOutcome::Stopped(reason) => return Err(stopped(reason)),
     };
     puzzle.show(path, result.moves, form, false, &progress)?;
     progress.finish()?;
-    drop(data);
     Ok(ExitCode::Done)
 }
 

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use strata_run::FoundPath;
 use strata_run::catalogue::Space;
+use strata_run::{FoundPath, OpenSpace};
 use strata_space::dense::DenseSpace;
 use strata_space::{Chain, SpaceError, StateSpace};
 use strata_store::JobSpec;
@@ -24,7 +24,7 @@ impl Puzzle {
     /// # Errors
     /// If the space is refused, or its moves have no names.
     pub(crate) fn open(spec: &JobSpec) -> Result<Puzzle, Failure> {
-        let space = reopen(spec).map_err(Failure::usage)?;
+        let space = opener()(spec).map_err(Failure::usage)?;
         if !space.names_moves() {
             return Err(Failure::usage(format!("{} does not name its moves", space.name())));
         }
@@ -99,7 +99,7 @@ impl Puzzle {
     }
 }
 
-/// The space of a specification.
-pub(crate) fn reopen(spec: &JobSpec) -> Result<Space, SpaceError> {
-    program::puzzles().open(&spec.space, &spec.params)
+/// Opens the space of a specification.
+pub(crate) fn opener() -> OpenSpace {
+    Arc::new(|spec: &JobSpec| program::puzzles().open(&spec.space, &spec.params))
 }

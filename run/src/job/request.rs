@@ -268,6 +268,18 @@ impl Request {
         Request::with_spec(space, self.spec.clone(), options)
     }
 
+    /// The same search with all layers kept, if shortest paths are traced back through them.
+    ///
+    /// # Errors
+    /// As [`Request::new`].
+    pub fn keeping_layers_for_paths(&self, space: &Space) -> Result<Request> {
+        if !self.paths_need_layers {
+            return Ok(self.clone());
+        }
+        let options = RunOptions { keep_layers: KeepLayers::All, ..self.options.clone() };
+        self.with_options(space, options)
+    }
+
     /// Configuration of a worker of the dense engine.
     pub(crate) fn dense(&self, worker: usize, owners: &Arc<[u16]>, folder: &JobDir) -> DenseSetup {
         DenseSetup {

@@ -12,9 +12,10 @@ use strata_store::{
 
 use super::cancel::CancelToken;
 use super::event::{Event, LayerEvents};
-use super::folder::{Job, remove_parts};
-use super::history::JobHistory;
+use super::history::{JobHistory, read_history};
+use super::jobs::remove_parts;
 use super::request::Request;
+use super::verify;
 use crate::catalogue::Space;
 use crate::error::{Error, Result};
 use crate::local::budget::Budget;
@@ -67,16 +68,21 @@ pub struct RunControl<'a> {
     pub started: Instant,
 }
 
-/// Runs a job until its end, or until something fails.
-///
-/// A job that is done is not searched again: its layers are emitted again, and its recorded result
-/// is returned.
+/// Runs a job until its end, or until something fails. `is_new`: this process has created it, and has
+/// searched nothing yet.
 ///
 /// # Errors
-/// Whatever fails; what the last checkpoint holds is not lost.
-pub fn run(request: &Request, job: Job, space: Space, control: RunControl<'_>) -> Result<Ended> {
+/// Those of [`Job::run`](super::Job::run).
+pub(crate) fn run(
+    request: &Request,
+    folder: &JobDir,
+    is_new: bool,
+    space: Space,
+    control: RunControl<'_>,
+) -> Result<Ended> {
     let RunControl { cancel, on_event, started } = control;
-    let Job { folder, mut manifest, history: ledger, is_new } = job;
+    let mut manifest = folder.read_manifest()?;
+    let ledger = checked_history(folder, &manifest)?;
     // The result has the memory of this run, not of what the process did before.
     memory::reset_peak();
     on_event(&Event::Started {
@@ -84,7 +90,7 @@ pub fn run(request: &Request, job: Job, space: Space, control: RunControl<'_>) -
         resumed_from: manifest.checkpoint.as_ref().map(|checkpoint| checkpoint.depth),
     });
     if manifest.state == RunState::Done {
-        return finished_before(&folder, manifest, &ledger, on_event);
+        return finished_before(folder, manifest, &ledger, on_event);
     }
     let history = match &manifest.checkpoint {
         Some(checkpoint) => folder.resume_history(&checkpoint.history)?.0,
@@ -92,7 +98,7 @@ pub fn run(request: &Request, job: Job, space: Space, control: RunControl<'_>) -
     };
     if !is_new {
         folder.remove_leftovers(&manifest, &ledger.lines)?;
-        remove_parts(&folder)?;
+        remove_parts(folder)?;
         manifest.state = RunState::Running;
         manifest.run = Some(request.options().settings());
         folder.write_manifest(&manifest)?;
@@ -100,7 +106,7 @@ pub fn run(request: &Request, job: Job, space: Space, control: RunControl<'_>) -
     let layers = replay(&ledger, on_event);
     let options = request.options();
     let (start, restore) = starting_point(&manifest, &ledger, options.workers);
-    let (rule, pool) = match pool(request, &folder, space, restore) {
+    let (rule, pool) = match pool(request, folder, space, restore) {
         // A search that cannot begin is no job to resume.
         Err(error @ Error::Space(_)) if is_new => {
             drop(history);
@@ -119,11 +125,24 @@ pub fn run(request: &Request, job: Job, space: Space, control: RunControl<'_>) -
         states_are_orbits: request.spec().states_are_orbits(),
     };
     let before = manifest.seconds;
+    let folder = folder.clone();
     let records = Records { on_event, cancel, folder, manifest, history, started, before, layers };
     let plan = Plan::new(plan_options, start);
     let mut driver = Driver::new(plan, pool, records, options.checkpoint_interval);
     let outcome = driver.run();
     ended(&driver, outcome, started)
+}
+
+/// The history of a job whose files have been checked.
+fn checked_history(folder: &JobDir, manifest: &Manifest) -> Result<JobHistory> {
+    let history = read_history(folder, manifest)?;
+    if manifest.state == RunState::Done {
+        verify::read_files(folder, manifest, &history)?;
+    } else {
+        // The workers check the checkpoint's own files when they load them.
+        verify::read_kept_files(folder, manifest, &history)?;
+    }
+    Ok(history)
 }
 
 /// Emits the layers of earlier runs again.

@@ -33,13 +33,11 @@ pub struct Antipodes {
     pub first: Vec<Antipode>,
 }
 
-/// Up to `number` states of the last layer of a finished job, with shortest ways to the start if
-/// the space names its moves. States that stand for no position are left out.
+/// Up to `number` states of the last layer of a finished job, with shortest ways to the start.
 ///
 /// # Errors
-/// [`Error::LayersNotKept`](crate::Error::LayersNotKept) if the space names its moves and the job has
-/// not kept the layers that lead to the start; whatever fails on the way.
-pub fn antipodes(
+/// Those of [`Job::antipodes`](crate::Job::antipodes).
+pub(crate) fn antipodes(
     request: &Request,
     folder: &JobDir,
     open: &dyn Fn() -> Result<Space>,

@@ -26,10 +26,10 @@ use crate::plan::machine::StopReason;
 /// # Errors
 /// [`Error::LayersNotKept`] if layers are missing and the puzzle has no parameters `start` and
 /// `goal`; [`Error::NoPath`] if the puzzle does not name the moves; whatever fails on the way.
-pub fn find_path(
+pub(crate) fn find_path(
     request: &Request,
     folder: &JobDir,
-    open: OpenSpace<'_>,
+    open: &OpenSpace,
     cancel: &CancelToken,
 ) -> Result<PathOutcome> {
     if request.spec.engine.is_explicit() {
@@ -59,9 +59,8 @@ pub fn find_path(
 /// The moves from the start to a state of a job.
 ///
 /// # Errors
-/// [`Error::LayersNotKept`] if layers that lead to the state are missing; [`Error::NoPath`] if no layer holds
-/// it, or the puzzle does not name the moves.
-pub fn trace_to(
+/// Those of [`Job::path_to`](crate::Job::path_to).
+pub(crate) fn trace_to(
     request: &Request,
     state: &ListedState,
     space: &Space,

@@ -16,7 +16,7 @@ use super::outcome::{FoundPath, OpenSpace, PathOutcome, unreachable_goal};
 use crate::catalogue::Space;
 use crate::error::{Error, Result};
 use crate::job::cancel::CancelToken;
-use crate::job::folder::{Job, lock_data_dir, parts_of, remove_parts};
+use crate::job::jobs::{create, lock_data_dir, parts_of, remove_parts};
 use crate::job::layers::JobLayers;
 use crate::job::request::{Request, RunOptions};
 use crate::job::session::{self, Ended, RunControl};
@@ -27,7 +27,7 @@ use crate::plan::machine::StopReason;
 pub(super) struct PathFinder<'a> {
     /// Resources of the searches of parts.
     options: RunOptions,
-    open: OpenSpace<'a>,
+    open: &'a OpenSpace,
     cancel: &'a CancelToken,
     /// Holds a folder for each part that is searched.
     parts: PathBuf,
@@ -38,7 +38,7 @@ impl<'a> PathFinder<'a> {
     pub(super) fn new(
         options: &RunOptions,
         folder: &JobDir,
-        open: OpenSpace<'a>,
+        open: &'a OpenSpace,
         cancel: &'a CancelToken,
     ) -> PathFinder<'a> {
         let options = RunOptions { max_layers: None, ..options.clone() };
@@ -120,11 +120,10 @@ impl<'a> PathFinder<'a> {
                 break;
             }
             let request = Request::with_spec(&space, spec.clone(), options)?;
-            let job = Job::create(data, &request)?;
-            let folder = job.folder.clone();
+            let folder = create(data, &request)?;
             let control =
                 RunControl { cancel: self.cancel, on_event: &mut |_| {}, started: Instant::now() };
-            let found = match session::run(&request, job, space, control)? {
+            let found = match session::run(&request, &folder, true, space, control)? {
                 Ended::Finished(_) => self.path(data, &request.spec, &folder, room)?,
                 Ended::Stopped { reason, .. } => PathOutcome::Stopped(reason),
             };

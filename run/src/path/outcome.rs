@@ -1,6 +1,7 @@
 //! Result of a search for a path.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use strata_space::{Chain, SpaceError};
 use strata_store::{JobDir, JobSpec, StoreError};
@@ -13,7 +14,7 @@ use crate::plan::machine::StopReason;
 pub type Moves = Vec<String>;
 
 /// Opens the space of a job's specification.
-pub type OpenSpace<'a> = &'a dyn Fn(&JobSpec) -> Result<Space, SpaceError>;
+pub type OpenSpace = Arc<dyn Fn(&JobSpec) -> Result<Space, SpaceError> + Send + Sync>;
 
 /// A path from the start to the goal.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -65,7 +65,7 @@ impl JobDir {
     ///
     /// # Errors
     /// `NotFound` if there is no folder, or `Io`.
-    pub fn remove(self) -> Result<()> {
+    pub fn remove(&self) -> Result<()> {
         let data_dir = parent(self.path()).to_path_buf();
         if remove_job(&**self.fs(), &data_dir, self.job())? {
             Ok(())

@@ -1,15 +1,12 @@
 //! `strata solve --antipodes`: states of the last layer of a whole space, with their solutions.
 
 use strata_run::catalogue::Space;
-use strata_run::{Error, KeepLayers, RunOptions, antipodes};
-use strata_store::JobDir;
+use strata_run::{Error, Job, KeepLayers, Request};
 
 use super::args::SolveArgs;
-use super::prepared::Prepared;
 use crate::output::events::{Antipode, Antipodes, Event};
 use crate::output::exit::Failure;
 use crate::output::progress::Progress;
-use crate::spaces::puzzle;
 
 /// Antipodes that are printed without the flag, where they take little time.
 const DEFAULT: u64 = 20;
@@ -21,11 +18,11 @@ const SMALL: u64 = 1 << 30;
 ///
 /// # Errors
 /// If the command line asks for antipodes that the search cannot have.
-pub(super) fn number(args: &SolveArgs, prepared: &Prepared, space: &Space) -> Result<u64, Failure> {
-    let why = match (obstacle(args, prepared, space), args.antipodes) {
+pub(super) fn number(args: &SolveArgs, request: &Request, space: &Space) -> Result<u64, Failure> {
+    let why = match (obstacle(args, request, space), args.antipodes) {
         (_, Some(0)) => return Ok(0),
         (None, Some(number)) => return Ok(number.into()),
-        (None, None) => return Ok(default(prepared, space)),
+        (None, None) => return Ok(default(request, space)),
         (Some(why), _) => why,
     };
     // A variable may be meant for other searches.
@@ -36,8 +33,7 @@ pub(super) fn number(args: &SolveArgs, prepared: &Prepared, space: &Space) -> Re
 }
 
 /// Why the search cannot have antipodes.
-fn obstacle(args: &SolveArgs, prepared: &Prepared, space: &Space) -> Option<&'static str> {
-    let request = &prepared.request;
+fn obstacle(args: &SolveArgs, request: &Request, space: &Space) -> Option<&'static str> {
     let keeps_all =
         !args.search.line.given("keep-layers") || args.search.keep_layers == KeepLayers::All;
     if !request.is_exhaustive() {
@@ -55,35 +51,23 @@ fn obstacle(args: &SolveArgs, prepared: &Prepared, space: &Space) -> Option<&'st
     }
 }
 
-fn default(prepared: &Prepared, space: &Space) -> u64 {
-    let request = &prepared.request;
+fn default(request: &Request, space: &Space) -> u64 {
     let is_dense = request.spec().engine.is_dense();
     let is_small = || space.dense_size().is_ok_and(|size| size.states <= SMALL);
     if is_dense && !request.paths_need_layers() && is_small() { DEFAULT } else { 0 }
 }
 
-/// The options of a search with antipodes: where their moves are traced back through layers, all are
-/// kept.
-pub(super) fn options(prepared: &Prepared, space: &Space) -> RunOptions {
-    let options = prepared.request.options().clone();
-    match prepared.request.paths_need_layers() && space.names_moves() {
-        true => RunOptions { keep_layers: KeepLayers::All, ..options },
-        false => options,
-    }
-}
-
-/// Finds and shows the antipodes of a finished job.
+/// Finds and shows up to `number` antipodes of a finished job. `is_default`: nobody has asked for them.
 ///
 /// # Errors
 /// If a layer is damaged, or does not fit the memory.
 pub(super) fn show(
-    prepared: &Prepared,
-    folder: &JobDir,
-    (number, is_default): (u64, bool),
+    job: &Job,
+    number: u64,
+    is_default: bool,
     progress: &Progress,
 ) -> Result<(), Failure> {
-    let open = || Ok(puzzle::reopen(prepared.request.spec())?);
-    let found = match antipodes(&prepared.request, folder, &open, number) {
+    let found = match job.antipodes(number) {
         // Not asked for, and the memory is just short.
         Err(error @ Error::LayersNotKept { .. }) if is_default => {
             tracing::warn!("no antipodes: {error}");

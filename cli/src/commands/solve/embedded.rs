@@ -5,17 +5,15 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use clap::Args;
-use strata_run::{Ended, Job, StopReason, check_data_dir, lock_data_dir, temporary_data_dir};
+use strata_run::{Ended, Jobs, StopReason};
 
 use super::args::SolveArgs;
+use super::job_run::JobRun;
 use super::prepared::Prepared;
-use super::report;
-use super::run::{Run, create};
 use crate::args::values::{at_most, available_threads};
 use crate::output::console::Console;
 use crate::output::exit::{ExitCode, Failure};
-use crate::output::progress::Progress;
-use crate::signals::SignalToken;
+use crate::spaces::puzzle;
 use strata_run::size::parse_size;
 
 /// Resources of the search.
@@ -60,47 +58,34 @@ pub fn search(
     console: &Console,
 ) -> Result<Found, Failure> {
     let started = Instant::now();
-    let temporary = match &resources.data_dir {
-        Some(_) => None,
-        None => Some(temporary_data_dir().map_err(|error| {
-            Failure::new(ExitCode::JobFailed, format!("cannot make a temporary folder: {error}"))
-        })?),
-    };
-    let folder = temporary.as_ref().map(|folder| folder.path().to_owned());
-    let data_dir = resources.data_dir.clone().or(folder).unwrap_or_default();
     let words = std::iter::once("solve").chain(words.iter().copied()).map(OsString::from);
     let plain = SolveArgs::without_variables(words)
         .map_err(|error| Failure::new(ExitCode::Unexpected, error))?;
-    let args =
-        SolveArgs { threads: Some(resources.threads), memory: resources.memory, data_dir, ..plain };
-    let (prepared, space) = Prepared::new(&args)?;
-    let request = &prepared.request;
-    check_data_dir(&args.data_dir, false)?;
-    let data = lock_data_dir(&args.data_dir)?;
-    let resumes = Job::unfinished(&data, request.spec()).is_some();
-    let job = if resumes { Job::resume(&data, request)? } else { create(&data, request)? };
-    let signals = SignalToken::listen();
-    let progress = Progress::on_screen(console, request.forecast());
-    let run = Run {
-        prepared: &prepared,
-        args: &args,
-        data: &data,
-        progress: &progress,
-        cancel: signals.token(),
-        started,
+    let args = SolveArgs { threads: Some(resources.threads), memory: resources.memory, ..plain };
+    let Prepared { request, space, labels } = Prepared::new(&args)?;
+    let jobs = match &resources.data_dir {
+        Some(dir) => Jobs::lock(dir)?,
+        None => Jobs::temporary()?,
     };
-    let ended = run.search(request, job, space)?;
-    if let Ended::Finished(finished) = &ended {
-        report::result(&prepared, &progress, finished);
-    }
-    progress.finish()?;
-    match ended {
-        Ended::Finished(finished) => Ok(Found {
-            moves: finished.result.moves,
-            states: finished.result.states,
-            seconds: started.elapsed().as_secs_f64(),
-        }),
-        Ended::Stopped { reason, depth } => Err(early(reason, depth, temporary.is_some())),
+    let job = match jobs.unfinished(request.spec()) {
+        Some(_) => jobs.resume(request, space, puzzle::opener())?,
+        None => jobs.create(request, space, puzzle::opener())?,
+    };
+    let mut run = JobRun::on_screen(job, labels, console, started);
+    match run.search(false)? {
+        Ended::Finished(finished) => {
+            let code = run.result(&finished);
+            run.end(code, console)?;
+            Ok(Found {
+                moves: finished.result.moves,
+                states: finished.result.states,
+                seconds: started.elapsed().as_secs_f64(),
+            })
+        }
+        Ended::Stopped { reason, depth } => {
+            run.end(ExitCode::Limit, console)?;
+            Err(early(reason, depth, resources.data_dir.is_none()))
+        }
     }
 }
 

@@ -1,26 +1,25 @@
 //! `strata solve --path`: which searches have a path, and why one was not found.
 
 use strata_engine::symbolic::StepError;
-use strata_run::Error;
 use strata_run::catalogue::Space;
+use strata_run::{Error, Request};
 
 use super::args::SolveArgs;
-use super::prepared::Prepared;
 use crate::output::exit::{ExitCode, Failure};
 
 /// Checks that the search can have a path, before anything is searched.
 ///
 /// # Errors
 /// If the space has no moves, or its layers are not kept.
-pub(super) fn check(args: &SolveArgs, prepared: &Prepared, space: &Space) -> Result<(), Failure> {
+pub(super) fn check(args: &SolveArgs, request: &Request, space: &Space) -> Result<(), Failure> {
     if !space.names_moves() {
         let name = space.name();
         return Err(Failure::usage(format!("--path: {name} does not name its moves")));
     }
-    args.path.form.check_for_goal(prepared.request.is_exhaustive())?;
+    args.path.form.check_for_goal(request.is_exhaustive())?;
     let keeps_all = args.search.keep_layers == strata_run::KeepLayers::All;
-    let by_midpoints = prepared.request.spec().engine.is_explicit() && space.ends().is_some();
-    let needs_layers = prepared.request.paths_need_layers() && !by_midpoints;
+    let by_midpoints = request.spec().engine.is_explicit() && space.ends().is_some();
+    let needs_layers = request.paths_need_layers() && !by_midpoints;
     if needs_layers && args.search.line.given("keep-layers") && !keeps_all {
         let name = space.name();
         let message = format!("--path: a path of {name} needs --keep-layers all");

@@ -5,28 +5,24 @@ use strata_run::{EngineChoice, REVERSIBLE_SAMPLES, Request, RunOptions, default_
 
 use super::args::SolveArgs;
 use super::engine;
-use crate::output::exit::{Failure, with_flags};
-use crate::spaces::puzzle;
+use super::job_run::Labels;
+use crate::output::exit::Failure;
 use crate::spaces::request::{self, Naming};
 
-/// A checked search: the request for the library, and the names for its result.
+/// A checked search.
 pub(super) struct Prepared {
     pub(super) request: Request,
-    /// Why it has its engine.
-    pub(super) reason: String,
-    /// What the space says of a better search.
-    pub(super) advice: Option<String>,
-    pub(super) naming: Naming,
+    /// With its tables. The engine takes it over, so the tables exist once.
+    pub(super) space: Space,
+    pub(super) labels: Labels,
 }
 
 impl Prepared {
     /// Checks everything that can be checked without the disk.
     ///
-    /// Also returns the space with its tables. The engine takes it over, so the tables exist once.
-    ///
     /// # Errors
     /// If the space, its parameters or the options are refused.
-    pub(super) fn new(args: &SolveArgs) -> Result<(Prepared, Space), Failure> {
+    pub(super) fn new(args: &SolveArgs) -> Result<Prepared, Failure> {
         let space =
             request::open(&args.search.domain, &args.search.args, args.search.parameters())?;
         let EngineChoice { engine, reason } = engine::choose(args, &space)?;
@@ -38,16 +34,8 @@ impl Prepared {
         }
         let request = Request::new(&space, engine, shards, options)?;
         let naming = Naming::of(&space, args.search.own.form);
-        let advice = space.advice().as_deref().map(with_flags);
-        Ok((Prepared { request, reason, advice, naming }, space))
-    }
-
-    /// Opens the space again, with its tables.
-    ///
-    /// # Errors
-    /// If it is refused.
-    pub(super) fn open(&self) -> Result<Space, Failure> {
-        puzzle::reopen(self.request.spec()).map_err(Failure::usage)
+        let labels = Labels::of_search(&space, reason, naming);
+        Ok(Prepared { request, space, labels })
     }
 }
 
@@ -78,7 +66,7 @@ mod tests {
         let Ok(Cli { command: Command::Solve(args), .. }) = crate::cmdline::parse(words) else {
             panic!("not solve: {line}");
         };
-        Prepared::new(&args).map(|(prepared, _)| prepared).map_err(|failure| failure.to_string())
+        Prepared::new(&args).map_err(|failure| failure.to_string())
     }
 
     #[test]

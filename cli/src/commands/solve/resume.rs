@@ -6,23 +6,16 @@ use std::time::{Duration, Instant};
 
 use clap::Args;
 use strata_run::size::parse_size;
-use strata_run::{
-    Ended, Event, Job, KeepLayers, Request, RunControl, RunOptions, StopReason, lock_data_dir,
-};
+use strata_run::{Ended, Job, KeepLayers, RunOptions, StopReason};
 
-use super::prepared::Prepared;
-use super::report;
-use super::ui::Ui;
+use super::job_run::{JobRun, Labels};
 use crate::args::values::at_most;
 use crate::duration::parse_duration;
-use crate::folder;
 use crate::output::console::Console;
 use crate::output::exit::{ExitCode, Failure};
-use crate::output::progress::Progress;
 use crate::output::shell::quoted;
 use crate::program;
-use crate::signals::SignalToken;
-use crate::spaces::request::Naming;
+use crate::spaces::puzzle;
 
 /// Resources and limits of the run, for a job in a folder.
 #[derive(Debug, Args)]
@@ -101,51 +94,19 @@ impl RunArgs {
 /// If the folder cannot be read or is in use, or an option is refused; those of the search.
 pub(crate) fn run(args: &RunArgs, folder: &Path, console: &Console) -> Result<ExitCode, Failure> {
     let started = Instant::now();
-    let (opened, manifest) = folder::open(folder)?;
-    let space = folder::space(&opened, &manifest)?;
-    let last = RunOptions::of_last_run(manifest.run.as_ref()).map_err(|error| {
-        let file = opened.path().join("manifest.json");
-        Failure::new(ExitCode::Corrupt, format!("{}: kept layers: {error}", file.display()))
-    })?;
-    let options = args.options(last);
-    let memory = options.memory;
-    let prepared = Prepared {
-        // The job has its moves.
-        advice: None,
-        request: Request::with_spec(&space, manifest.spec.clone(), options)?,
-        reason: "the job has it".to_owned(),
-        naming: Naming::of(&space, None),
-    };
-    let data_dir = folder.parent().unwrap_or(Path::new("/"));
-    let data = lock_data_dir(data_dir)?;
-    let job = Job::open(&data, &manifest.job)?;
-    let signals = SignalToken::listen();
-    let progress = Progress::start(console, prepared.request.forecast());
-    let ui = Ui::start(args.ui, &prepared.request, &progress, console)?;
-    let control = RunControl {
-        cancel: signals.token(),
-        on_event: &mut |event: &Event| {
-            if let Some(event) = report::event(&prepared, &prepared.request, data_dir, event) {
-                progress.emit(&event);
-            }
-        },
-        started,
-    };
-    let ended = strata_run::run(&prepared.request, job, space, control)?;
-    signals.search_over();
+    let mut job = Job::open(folder, puzzle::opener(), |last| args.options(last))?;
+    let memory = job.request().options().memory;
+    let labels = Labels::of_job(job.space()?);
+    let mut run = JobRun::new(job, labels, args.ui, console, started)?;
+    let ended = run.search(false)?;
+    run.signals.search_over();
     let code = match ended {
-        Ended::Finished(finished) => report::result(&prepared, &progress, &finished),
+        Ended::Finished(finished) => run.result(&finished),
         Ended::Stopped { reason, depth } => {
-            let command = command(folder, reason, memory);
-            report::stopped_with(command, &progress, reason, depth)
+            run.stopped(reason, depth, command(folder, reason, memory))
         }
     };
-    progress.finish()?;
-    drop(data);
-    if let Some(ui) = ui {
-        ui.keep_after(code, console, signals.token());
-    }
-    Ok(code)
+    run.end(code, console)
 }
 
 /// The command that resumes the job again. If the memory was short, it has twice as much.

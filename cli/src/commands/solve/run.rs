@@ -4,198 +4,108 @@ use std::time::Instant;
 
 use strata_run::catalogue::Space;
 use strata_run::forecast::Expected;
-use strata_run::{
-    CancelToken, Ended, Event, Job, KeepLayers, PathOutcome, Request, RunControl, RunOptions,
-    StopReason, check_data_dir, find_path, lock_data_dir,
-};
-use strata_store::{DataDir, JobDir};
+use strata_run::{Ended, Job, Jobs, PathOutcome, Request, StopReason};
 
 use super::args::SolveArgs;
+use super::job_run::JobRun;
 use super::prepared::Prepared;
-use super::ui::Ui;
-use super::{antipodes, path, report};
+use super::{antipodes, path};
 use crate::output::console::Console;
 use crate::output::exit::{ExitCode, Failure};
 use crate::output::forecast;
-use crate::output::progress::Progress;
-use crate::signals::SignalToken;
 use crate::spaces::puzzle::{self, Puzzle};
 
 /// Runs `strata solve`.
 pub(crate) fn run(args: &SolveArgs, console: &Console) -> Result<ExitCode, Failure> {
     let started = Instant::now();
-    let (mut prepared, space) = Prepared::new(args)?;
+    let Prepared { mut request, space, labels } = Prepared::new(args)?;
     if args.path.wanted() {
-        path::check(args, &prepared, &space)?;
+        path::check(args, &request, &space)?;
     }
-    let antipodes = antipodes::number(args, &prepared, &space)?;
-    if antipodes > 0 {
-        let options = antipodes::options(&prepared, &space);
-        prepared.request = prepared.request.with_options(&space, options)?;
+    let antipodes = antipodes::number(args, &request, &space)?;
+    if antipodes > 0 && space.names_moves() {
+        request = request.keeping_layers_for_paths(&space)?;
     }
-    let expected = expected(args, &prepared.request, &space)?;
+    // The command line may say which layers a path has.
+    let keeps_for_path = args.path.wanted() && !args.search.line.given("keep-layers");
+    let expected = expected(keeps_for_path, &request, &space)?;
     if args.search.dry_run {
-        let (engine, reason) = (prepared.request.spec().engine, &*prepared.reason);
-        let search = forecast::Search { label: prepared.request.label(), engine, reason };
+        let (engine, reason) = (request.spec().engine, &*labels.reason);
+        let search = forecast::Search { label: request.label(), engine, reason };
         forecast::print(&search, &expected, console)?;
         return Ok(ExitCode::Done);
     }
-    if !args.resume {
-        forecast::announce(&expected);
-    }
-    check_data_dir(&args.data_dir, args.resume)?;
-    let data = lock_data_dir(&args.data_dir)?;
     let job = if args.resume {
-        Job::resume(&data, &prepared.request)?
+        Jobs::lock_existing(&args.data_dir)?.resume(request, space, puzzle::opener())?
     } else {
-        create(&data, &prepared.request)?
+        forecast::announce(&expected);
+        create(Jobs::lock(&args.data_dir)?, request, space)?
     };
-    let signals = SignalToken::listen();
-    let progress = Progress::start(console, prepared.request.forecast());
-    let ui = Ui::start(args.ui, &prepared.request, &progress, console)?;
-    let run = Run {
-        prepared: &prepared,
-        args,
-        data: &data,
-        progress: &progress,
-        cancel: signals.token(),
-        started,
-    };
-    let code = if args.path.wanted() {
-        run.with_path(job, space)?
-    } else {
-        let folder = job.folder().clone();
-        match run.search(&prepared.request, job, space)? {
-            Ended::Finished(finished) => {
-                if antipodes == 0 {
-                    signals.search_over();
-                }
-                let code = report::result(&prepared, &progress, &finished);
-                if antipodes > 0 {
-                    let number = (antipodes, args.antipodes.is_none());
-                    antipodes::show(&prepared, &folder, number, &progress)?;
-                }
-                code
+    let mut run = JobRun::new(job, labels, args.ui, console, started)?;
+    let code = match run.search(keeps_for_path)? {
+        Ended::Stopped { reason, depth } => stopped(args, &run, reason, depth),
+        Ended::Finished(finished) => {
+            let has_more = antipodes > 0 || args.path.wanted();
+            if !has_more {
+                run.signals.search_over();
             }
-            Ended::Stopped { reason, depth } => report::stopped(args, &progress, reason, depth),
+            match run.result(&finished) {
+                ExitCode::Done if args.path.wanted() => {
+                    show_path(args, &run, finished.result.moves)?
+                }
+                code => {
+                    if antipodes > 0 {
+                        let is_default = args.antipodes.is_none();
+                        antipodes::show(&run.job, antipodes, is_default, &run.progress)?;
+                    }
+                    code
+                }
+            }
         }
     };
-    progress.finish()?;
-    drop(data);
-    signals.search_over();
-    if let Some(ui) = ui {
-        ui.keep_after(code, console, signals.token());
-    }
-    Ok(code)
+    run.end(code, console)
 }
 
-/// What the search is expected to cost. For a path, layers are kept unless the command line says
-/// which are.
-fn expected(args: &SolveArgs, request: &Request, space: &Space) -> Result<Expected, Failure> {
-    let chosen = args.search.line.given("keep-layers");
-    if !args.path.wanted() || chosen || !request.paths_need_layers() {
-        return Ok(request.expected());
-    }
-    let options = RunOptions { keep_layers: KeepLayers::All, ..request.options().clone() };
-    Ok(request.with_options(space, options)?.expected())
+/// What the search is expected to cost.
+fn expected(keeps_for_path: bool, request: &Request, space: &Space) -> Result<Expected, Failure> {
+    Ok(match keeps_for_path {
+        true => request.keeping_layers_for_paths(space)?.expected(),
+        false => request.expected(),
+    })
 }
 
-/// What stays the same in a run of the program.
-pub(super) struct Run<'a> {
-    pub(super) prepared: &'a Prepared,
-    pub(super) args: &'a SolveArgs,
-    pub(super) data: &'a DataDir,
-    pub(super) progress: &'a Progress,
-    pub(super) cancel: &'a CancelToken,
-    pub(super) started: Instant,
-}
-
-impl Run<'_> {
-    /// Searches, or shows the layers of a finished job once more.
-    pub(super) fn search(
-        &self,
-        request: &Request,
-        job: Job,
-        space: Space,
-    ) -> Result<Ended, Failure> {
-        let control = RunControl {
-            cancel: self.cancel,
-            on_event: &mut |event: &Event| {
-                let data_dir = &self.args.data_dir;
-                if let Some(event) = report::event(self.prepared, request, data_dir, event) {
-                    self.progress.emit(&event);
-                }
-            },
-            started: self.started,
-        };
-        Ok(strata_run::run(request, job, space, control)?)
-    }
-
-    /// Searches and shows the moves of a shortest solution.
-    ///
-    /// All layers are kept unless the command line says which are. If they turn out not to fit the
-    /// disk, a new job starts over without them.
-    fn with_path(&self, job: Job, space: Space) -> Result<ExitCode, Failure> {
-        let (args, request) = (self.args, &self.prepared.request);
-        let mut folder = job.folder().clone();
-        let chosen = args.search.line.given("keep-layers");
-        let may_start_over = job.is_new() && !chosen && space.ends().is_some();
-        let keeping = if chosen || !request.paths_need_layers() {
-            request.clone()
-        } else {
-            let options = RunOptions { keep_layers: KeepLayers::All, ..request.options().clone() };
-            request.with_options(&space, options)?
-        };
-        let mut ended = self.search(&keeping, job, space)?;
-        if let Ended::Stopped { reason: StopReason::DiskLimit | StopReason::DiskFull, depth } =
-            ended
-            && may_start_over
-        {
-            tracing::warn!(
-                depth,
-                "not all layers fit the disk: starting over without keeping them"
-            );
-            folder.remove()?;
-            let job = create(self.data, request)?;
-            folder = job.folder().clone();
-            ended = self.search(request, job, self.prepared.open()?)?;
-        }
-        match ended {
-            Ended::Stopped { reason, depth } => {
-                Ok(report::stopped(args, self.progress, reason, depth))
-            }
-            Ended::Finished(finished) => {
-                match report::result(self.prepared, self.progress, &finished) {
-                    ExitCode::Done => self.path(&folder, finished.result.moves),
-                    code => Ok(code),
-                }
-            }
-        }
-    }
-
-    /// Shows the path of the finished job.
-    fn path(&self, folder: &JobDir, expected: Option<u64>) -> Result<ExitCode, Failure> {
-        let request = &self.prepared.request;
-        let found =
-            find_path(request, folder, &puzzle::reopen, self.cancel).map_err(path::failure)?;
-        match found {
-            PathOutcome::Found(found) => {
-                let puzzle = Puzzle::open(request.spec())?;
-                let (form, other) = (&self.args.path.form, self.args.search.own.form.is_some());
-                puzzle.show(found, expected, form, other, self.progress)?;
-                Ok(ExitCode::Done)
-            }
-            PathOutcome::Stopped(reason) => {
-                let depth = folder.read_manifest()?.checkpoint.map_or(0, |last| last.depth);
-                Ok(report::stopped(self.args, self.progress, reason, depth))
-            }
-        }
-    }
-}
-
-pub(super) fn create(data: &DataDir, request: &Request) -> Result<Job, Failure> {
-    if let Some(job) = Job::unfinished(data, request.spec()) {
+/// Creates a job.
+///
+/// # Errors
+/// If the data directory cannot be written.
+pub(super) fn create(jobs: Jobs, request: Request, space: Space) -> Result<Job, Failure> {
+    if let Some(job) = jobs.unfinished(request.spec()) {
         tracing::warn!("job {job} is the same search and unfinished: --resume continues it");
     }
-    Ok(Job::create(data, request)?)
+    Ok(jobs.create(request, space, puzzle::opener())?)
+}
+
+/// Shows the path of the finished job.
+fn show_path(args: &SolveArgs, run: &JobRun, expected: Option<u64>) -> Result<ExitCode, Failure> {
+    match run.job.path(run.signals.token()).map_err(path::failure)? {
+        PathOutcome::Found(found) => {
+            let puzzle = Puzzle::open(run.job.request().spec())?;
+            let (form, other) = (&args.path.form, args.search.own.form.is_some());
+            puzzle.show(found, expected, form, other, &run.progress)?;
+            Ok(ExitCode::Done)
+        }
+        PathOutcome::Stopped(reason) => Ok(stopped(args, run, reason, run.job.depth()?)),
+    }
+}
+
+/// Shows an early end with the command line that resumes the job.
+fn stopped(args: &SolveArgs, run: &JobRun, reason: StopReason, depth: u32) -> ExitCode {
+    // The limit that stopped it would stop it again.
+    let without: &[&str] = match reason {
+        StopReason::MaxLayers => &["max-layers"],
+        StopReason::DiskLimit => &["disk-limit"],
+        StopReason::MemoryFull => &["memory"],
+        StopReason::Interrupted | StopReason::DiskFull | StopReason::Moving => &[],
+    };
+    run.stopped(reason, depth, args.search.line.resume_command(without))
 }

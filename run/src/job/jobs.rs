@@ -1,4 +1,4 @@
-//! Job folders in a data directory: creation, and choice of the job to resume.
+//! The jobs of a data directory: creation, and choice of the job to resume.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
@@ -10,100 +10,146 @@ use strata_store::{
 };
 use tempfile::TempDir;
 
-use super::history::{JobHistory, read_history};
+use super::Job;
 use super::request::Request;
-use super::verify;
 use crate::catalogue::Space;
 use crate::error::{Error, Result};
+use crate::path::outcome::OpenSpace;
 
-/// A job's folder and its records.
+/// The jobs of a data directory, which is locked for this process.
 #[derive(Debug)]
-pub struct Job {
-    pub(crate) folder: JobDir,
-    pub(crate) manifest: Manifest,
-    /// Empty without a checkpoint.
-    pub(crate) history: JobHistory,
-    /// Whether this process has just created it.
-    pub(crate) is_new: bool,
+pub struct Jobs {
+    data: DataDir,
+    /// Removed after the lock is released.
+    _temporary: Option<TempDir>,
 }
 
-impl Job {
-    /// Creates the folder of a new job for the request.
+impl Jobs {
+    /// Creates the data directory if it is missing, and locks it. Deletes what an interrupted removal of
+    /// a job has left.
     ///
     /// # Errors
-    /// [`Error::DataDir`] if the data directory cannot be written; [`Error::Store`] if the disk is
-    /// full.
-    pub fn create(data: &DataDir, request: &Request) -> Result<Job> {
-        let mut attempt = 0;
-        loop {
-            let job = format!("{}-{}", request.label, suffix(attempt));
-            let mut manifest = Manifest::new(&job, request.spec.clone());
-            manifest.run = Some(request.options.settings());
-            match JobDir::create_with(Arc::new(RealFs), data.path(), &manifest) {
-                Err(StoreError::Exists { .. }) => attempt += 1,
-                Err(error) if error.is_disk_full() => return Err(error.into()),
-                other => {
-                    let folder = other.map_err(Error::DataDir)?;
-                    let history = JobHistory::default();
-                    return Ok(Job { folder, manifest, history, is_new: true });
-                }
-            }
+    /// [`Error::IsJobFolder`] for the folder of a job, [`Error::DataDir`] if the directory cannot be
+    /// created or locked.
+    pub fn lock(dir: &Path) -> Result<Jobs> {
+        if dir.join("manifest.json").exists() {
+            return Err(Error::IsJobFolder(dir.to_owned()));
         }
+        Ok(Jobs { data: lock_data_dir(dir)?, _temporary: None })
     }
 
-    /// Opens the newest unfinished job of the same specification, or else the newest finished one,
-    /// and checks its files.
+    /// As [`Self::lock`], for a data directory that must exist.
     ///
     /// # Errors
-    /// [`Error::NoSuchJob`] if there is none, with the differences to the nearest one;
-    /// [`Error::Store`] if a file of it is missing or damaged.
-    pub fn resume(data: &DataDir, request: &Request) -> Result<Job> {
-        let (folder, manifest) = find(data, request)?;
-        Job::checked(folder, manifest)
-    }
-
-    /// Opens a job by its id and checks its files.
-    ///
-    /// # Errors
-    /// [`Error::Store`] if a file of it is missing or damaged.
-    pub fn open(data: &DataDir, job: &str) -> Result<Job> {
-        let (folder, manifest) = open(data, job)?;
-        Job::checked(folder, manifest)
-    }
-
-    /// Checks the files of a job that was opened.
-    fn checked(folder: JobDir, manifest: Manifest) -> Result<Job> {
-        let history = read_history(&folder, &manifest)?;
-        if manifest.state == RunState::Done {
-            verify::read_files(&folder, &manifest, &history)?;
-        } else {
-            // The workers check the checkpoint's own files when they load them.
-            verify::read_kept_files(&folder, &manifest, &history)?;
+    /// As [`Self::lock`]; [`Error::NoSuchJob`] for a missing directory.
+    pub fn lock_existing(dir: &Path) -> Result<Jobs> {
+        if !dir.is_dir() {
+            let shown = dir.display();
+            return Err(Error::NoSuchJob(format!("there is no job to resume: no folder {shown}")));
         }
-        Ok(Job { folder, manifest, history, is_new: false })
+        Jobs::lock(dir)
+    }
+
+    /// A new data directory in the system's folder of temporary files, which is removed with the value.
+    /// Those of this user's processes that were killed are removed first.
+    ///
+    /// # Errors
+    /// [`Error::Store`] if it cannot be created.
+    pub fn temporary() -> Result<Jobs> {
+        Jobs::temporary_in(&std::env::temp_dir())
+    }
+
+    fn temporary_in(parent: &Path) -> Result<Jobs> {
+        let is_temporary = |name: &str| {
+            let random = name.strip_prefix(TEMPORARY).unwrap_or_default();
+            random.len() == 6 && random.bytes().all(|byte| byte.is_ascii_alphanumeric())
+        };
+        // Creating a directory reports a folder that cannot be used.
+        if let Ok(removed @ 1..) = DataDir::remove_abandoned(parent, is_temporary) {
+            tracing::info!("removed {removed} searches of killed processes");
+        }
+        let made = tempfile::Builder::new().prefix(TEMPORARY).rand_bytes(6).tempdir_in(parent);
+        let made = made.map_err(|source| {
+            let path = parent.to_owned();
+            StoreError::Io { op: "create a folder in", path, source }
+        })?;
+        Ok(Jobs { data: lock_data_dir(made.path())?, _temporary: Some(made) })
+    }
+
+    /// The data directory.
+    pub fn path(&self) -> &Path {
+        self.data.path()
     }
 
     /// The newest unfinished job of that specification.
-    pub fn unfinished(data: &DataDir, spec: &JobSpec) -> Option<String> {
-        let jobs = data.jobs(&RealFs).ok()?.into_iter().rev();
-        let mut read = jobs.filter_map(|job| open(data, &job).ok());
+    pub fn unfinished(&self, spec: &JobSpec) -> Option<String> {
+        let jobs = self.data.jobs(&RealFs).ok()?.into_iter().rev();
+        let mut read = jobs.filter_map(|job| open(&self.data, &job).ok());
         let found = read.find(|(_, m)| m.spec == *spec && m.state != RunState::Done)?;
         Some(found.1.job)
     }
 
-    /// Its folder.
-    pub fn folder(&self) -> &JobDir {
-        &self.folder
+    /// The manifest of the only job, if there is one.
+    ///
+    /// # Errors
+    /// [`Error::OtherSearch`] if there are several, [`Error::Store`] if a manifest cannot be read.
+    pub fn only(&self) -> Result<Option<Manifest>> {
+        match &*self.data.jobs(&RealFs)? {
+            [] => Ok(None),
+            [job] => Ok(Some(open(&self.data, job)?.1)),
+            jobs => {
+                let (dir, jobs) = (self.path().to_owned(), jobs.join(", "));
+                let differences = format!("there are several jobs: {jobs}");
+                Err(Error::OtherSearch { dir, differences })
+            }
+        }
     }
 
-    /// Its manifest, as it was when the job was opened.
-    pub fn manifest(&self) -> &Manifest {
-        &self.manifest
+    /// Creates the folder of a new job for the request. `space` has been opened by `puzzle`.
+    ///
+    /// # Errors
+    /// [`Error::DataDir`] if the data directory cannot be written; [`Error::Store`] if the disk is
+    /// full.
+    pub fn create(self, request: Request, space: Space, puzzle: OpenSpace) -> Result<Job> {
+        let folder = create(&self.data, &request)?;
+        Ok(Job { request, puzzle, space: Some(space), jobs: self, folder, is_new: true })
     }
 
-    /// Whether it was just created.
-    pub fn is_new(&self) -> bool {
-        self.is_new
+    /// Opens the newest unfinished job of the same specification, or else the newest finished one.
+    ///
+    /// # Errors
+    /// [`Error::NoSuchJob`] if there is none, with the differences to the nearest one;
+    /// [`Error::Store`] if its manifest cannot be read.
+    pub fn resume(self, request: Request, space: Space, puzzle: OpenSpace) -> Result<Job> {
+        let folder = find(&self.data, &request)?;
+        Ok(Job { request, puzzle, space: Some(space), jobs: self, folder, is_new: false })
+    }
+
+    /// Creates a job in place of one, whose folder is removed.
+    ///
+    /// # Errors
+    /// As [`Self::create`]; those of the removal.
+    pub(super) fn replace(&self, folder: &JobDir, request: &Request) -> Result<JobDir> {
+        folder.remove()?;
+        create(&self.data, request)
+    }
+}
+
+/// Creates the folder of a new job.
+///
+/// # Errors
+/// [`Error::DataDir`] if the data directory cannot be written; [`Error::Store`] if the disk is full.
+pub(crate) fn create(data: &DataDir, request: &Request) -> Result<JobDir> {
+    let mut attempt = 0;
+    loop {
+        let job = format!("{}-{}", request.label, suffix(attempt));
+        let mut manifest = Manifest::new(&job, request.spec.clone());
+        manifest.run = Some(request.options.settings());
+        match JobDir::create_with(Arc::new(RealFs), data.path(), &manifest) {
+            Err(StoreError::Exists { .. }) => attempt += 1,
+            Err(error) if error.is_disk_full() => return Err(error.into()),
+            created => return created.map_err(Error::DataDir),
+        }
     }
 }
 
@@ -124,27 +170,12 @@ fn rank(manifest: &Manifest) -> (bool, u64) {
     (manifest.state != RunState::Done, manifest.created)
 }
 
-/// Checks that a path can be a data directory; one to resume from must exist.
-///
-/// # Errors
-/// [`Error::IsJobFolder`] for the folder of a job, [`Error::NoSuchJob`] for a missing one.
-pub fn check_data_dir(dir: &Path, resume: bool) -> Result<()> {
-    if dir.join("manifest.json").exists() {
-        return Err(Error::IsJobFolder(dir.to_owned()));
-    }
-    if resume && !dir.is_dir() {
-        let shown = dir.display();
-        return Err(Error::NoSuchJob(format!("there is no job to resume: no folder {shown}")));
-    }
-    Ok(())
-}
-
 /// Creates the data directory if it is missing, and locks it for this process. Deletes what an
 /// interrupted removal of a job has left.
 ///
 /// # Errors
 /// [`Error::DataDir`] if it cannot be created or locked.
-pub fn lock_data_dir(dir: &Path) -> Result<DataDir> {
+pub(crate) fn lock_data_dir(dir: &Path) -> Result<DataDir> {
     let data = DataDir::lock(&RealFs, dir).map_err(Error::DataDir)?;
     if let Err(error) = remove_remains(&RealFs, data.path()) {
         tracing::warn!("a removed job still takes space: {error}");
@@ -175,30 +206,6 @@ pub(crate) fn remove_parts(folder: &JobDir) -> Result<()> {
 /// Beginning of the names of temporary data directories; six letters or digits follow.
 const TEMPORARY: &str = "strata-temporary-";
 
-/// A new data directory in the system's folder of temporary files, which is removed with the value. Those
-/// of this user's processes that were killed are removed first.
-///
-/// # Errors
-/// [`Error::Store`] if it cannot be created.
-pub fn temporary_data_dir() -> Result<TempDir> {
-    temporary_data_dir_in(&std::env::temp_dir())
-}
-
-fn temporary_data_dir_in(parent: &Path) -> Result<TempDir> {
-    let is_temporary = |name: &str| {
-        let random = name.strip_prefix(TEMPORARY).unwrap_or_default();
-        random.len() == 6 && random.bytes().all(|byte| byte.is_ascii_alphanumeric())
-    };
-    // Creating a directory reports a folder that cannot be used.
-    if let Ok(removed @ 1..) = DataDir::remove_abandoned(parent, is_temporary) {
-        tracing::info!("removed {removed} searches of killed processes");
-    }
-    let made = tempfile::Builder::new().prefix(TEMPORARY).rand_bytes(6).tempdir_in(parent);
-    made.map_err(|source| {
-        StoreError::Io { op: "create a folder in", path: parent.to_owned(), source }.into()
-    })
-}
-
 /// Six random characters that distinguish jobs with the same label.
 fn suffix(attempt: u32) -> String {
     const DIGITS: &[u8; 32] = b"abcdefghijklmnopqrstuvwxyz234567";
@@ -214,7 +221,7 @@ fn open(data: &DataDir, job: &str) -> std::result::Result<(JobDir, Manifest), St
 
 /// The job to resume: the newest unfinished job of the same specification, or else the newest
 /// finished one.
-fn find(data: &DataDir, request: &Request) -> Result<(JobDir, Manifest)> {
+fn find(data: &DataDir, request: &Request) -> Result<JobDir> {
     let own = format!("{}-", request.label);
     let mut jobs = Vec::new();
     for job in data.jobs(&RealFs).map_err(Error::DataDir)? {
@@ -228,7 +235,7 @@ fn find(data: &DataDir, request: &Request) -> Result<(JobDir, Manifest)> {
     }
     jobs.sort_by_key(|(_, manifest)| rank(manifest));
     if let Some(at) = jobs.iter().rposition(|(_, manifest)| manifest.spec == request.spec) {
-        return Ok(jobs.swap_remove(at));
+        return Ok(jobs.swap_remove(at).0);
     }
     missing_manifest(data.path(), &own)?;
     Err(Error::NoSuchJob(no_such_job(data.path(), request, &jobs)))
@@ -276,18 +283,16 @@ mod tests {
     #[test]
     fn temporary_data_directories_of_killed_processes_are_removed() {
         let parent = tempfile::tempdir().unwrap();
-        let used = temporary_data_dir_in(parent.path()).unwrap();
-        let lock = lock_data_dir(used.path()).unwrap();
+        let used = Jobs::temporary_in(parent.path()).unwrap();
         let killed = parent.path().join(format!("{TEMPORARY}abcXY7"));
         let mine = parent.path().join(format!("{TEMPORARY}results"));
         for dir in [&killed, &mine] {
             std::fs::create_dir(dir).unwrap();
             std::fs::copy(used.path().join(".lock"), dir.join(".lock")).unwrap();
         }
-        let next = temporary_data_dir_in(parent.path()).unwrap();
+        let next = Jobs::temporary_in(parent.path()).unwrap();
         let exist = [used.path(), &killed, &mine, next.path()].map(Path::exists);
         assert_eq!(exist, [true, false, true, true]);
-        drop(lock);
     }
 
     #[test]
