@@ -41,10 +41,8 @@ pub struct EngineRecord {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AutoEngine {
-    /// A given option that only the explicit engine supports.
-    pub explicit: Option<String>,
-    /// A given option that needs the files of layers.
-    pub files: Option<String>,
+    /// The given settings that not every engine supports, by name.
+    pub settings: Vec<String>,
     /// Whether the engine is chosen once more when there is a worker: there was none.
     pub is_open: bool,
     /// Whether the number of shards follows from the engine.
@@ -313,7 +311,7 @@ mod tests {
         let expected = r#"{"checkpoint_interval":2500,"max_layers":3,"disk_limit":null,"keep":{"every":5},"priority":0}"#;
         assert_eq!(text, expected);
         assert_eq!(serde_json::from_str::<JobOptions>(&text).unwrap(), options);
-        let auto = AutoEngine { files: Some("keep_layers".to_owned()), ..AutoEngine::default() };
+        let auto = AutoEngine { settings: vec!["keep_layers".to_owned()], ..AutoEngine::default() };
         let engine = EngineRecord { reason: "it fits".to_owned(), auto: Some(auto) };
         let options = JobOptions { engine, ..options };
         let text = serde_json::to_string(&options).unwrap();

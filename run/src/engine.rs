@@ -18,13 +18,46 @@ const MIB: u64 = 1 << 20;
 /// (docs/symbolic.md).
 const LEAST_PART: u64 = 16;
 
-/// What a search asks of its engine.
+/// Settings that only the explicit engine has in general. A parameter of a puzzle is one by its name: `k`
+/// and `s` divide the states into regions and shards. A search by a named dense engine may have workers
+/// and shards, too.
+const OF_EXPLICIT: [&str; 4] = ["workers", "shards", "k", "s"];
+
+/// Settings for the files of layers, which the symbolic engine does not write. It lists no antipodes with
+/// their moves, either.
+const OF_FILES: [&str; 3] = ["keep_layers", "disk_limit", "antipodes"];
+
+/// Only the symbolic engine recomputes steps.
+const OF_SYMBOLIC: &str = "verify";
+
+/// The settings that not every engine supports.
+pub fn engine_settings() -> impl Iterator<Item = &'static str> {
+    OF_EXPLICIT.into_iter().chain(OF_FILES).chain([OF_SYMBOLIC])
+}
+
+/// Checks that an engine supports the given settings.
+///
+/// # Errors
+/// [`Error::Unsupported`] for the first one that it does not support.
+pub fn check_settings(engine: EngineKind, settings: &[&str]) -> Result<(), Error> {
+    let is_unsupported = |setting: &&str| match engine {
+        EngineKind::Explicit => *setting == OF_SYMBOLIC,
+        EngineKind::Dense | EngineKind::DenseLean => ["k", "s", OF_SYMBOLIC].contains(setting),
+        EngineKind::Symbolic | EngineKind::SymbolicLean => {
+            OF_EXPLICIT.contains(setting) || OF_FILES.contains(setting)
+        }
+    };
+    match engine_settings().find(|known| settings.contains(known) && is_unsupported(known)) {
+        Some(setting) => Err(Error::Unsupported { engine, setting }),
+        None => Ok(()),
+    }
+}
+
+/// What a search asks of the engine that is chosen for it.
 #[derive(Clone, Debug)]
 pub struct EngineNeeds<'a> {
-    /// A given option that only the explicit engine supports.
-    pub explicit: Option<&'a str>,
-    /// A given option that needs the files of layers, which a symbolic search does not write.
-    pub files: Option<&'a str>,
+    /// The given settings. Those that not every engine supports decide.
+    pub settings: &'a [&'a str],
     /// Whether the moves of a shortest solution are asked for: a symbolic search holds all layers in
     /// memory for them.
     pub path: bool,
@@ -38,6 +71,19 @@ pub struct EngineNeeds<'a> {
     pub in_cluster: bool,
 }
 
+impl EngineNeeds<'_> {
+    /// The first of some settings that is given.
+    fn first_of(&self, settings: &[&'static str]) -> Option<&'static str> {
+        settings.iter().copied().find(|setting| self.settings.contains(setting))
+    }
+
+    /// Whether the choice may be an engine, for what is known of the settings.
+    fn permit(&self, engine: EngineKind) -> bool {
+        let has_files = engine.is_dense() || self.first_of(&OF_FILES).is_none();
+        engine.is_explicit() || self.first_of(&OF_EXPLICIT).is_none() && has_files
+    }
+}
+
 /// An engine, and why it was chosen.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EngineChoice {
@@ -47,9 +93,48 @@ pub struct EngineChoice {
     pub reason: String,
 }
 
-/// Chooses the engine of a search: symbolic if the space is nested, no option needs files and the
+/// The engine of a search: the named one, else that of the job that it resumes, if it permits the
+/// settings, else as [`choose_engine`].
+///
+/// # Errors
+/// [`Error::Space`] if the named engine does not take the space, [`Error::Unsupported`] if it does not
+/// support a setting.
+pub fn engine_of(
+    space: &Space,
+    named: Option<EngineKind>,
+    earlier: Option<EngineKind>,
+    needs: &EngineNeeds<'_>,
+) -> Result<EngineChoice, Error> {
+    if let Some(engine) = named {
+        return named_engine(space, engine, needs.settings);
+    }
+    match earlier.filter(|engine| needs.permit(*engine)) {
+        Some(engine) => Ok(EngineChoice { engine, reason: "the job has it".to_owned() }),
+        None => Ok(choose_engine(space, needs)),
+    }
+}
+
+/// The named engine, if it takes the space and the settings.
+///
+/// # Errors
+/// As [`engine_of`].
+pub fn named_engine(
+    space: &Space,
+    engine: EngineKind,
+    settings: &[&str],
+) -> Result<EngineChoice, Error> {
+    if engine.is_symbolic() {
+        space.nested()?;
+    } else if engine.is_dense() {
+        space.dense_size()?;
+    }
+    check_settings(engine, settings)?;
+    Ok(EngineChoice { engine, reason: "`engine` names it".to_owned() })
+}
+
+/// Chooses the engine of a search: symbolic if the space is nested, no setting needs files and the
 /// expected memory fits; dense if a bit for each state fits the memory or, for a search of the whole
-/// space, the disk; else explicit.
+/// space, the disk; else explicit. The reason names a setting in backticks.
 pub fn choose_engine(space: &Space, needs: &EngineNeeds<'_>) -> EngineChoice {
     choose_engine_by(space, || space.dense_size(), needs)
 }
@@ -61,13 +146,13 @@ pub fn choose_engine_by(
     needs: &EngineNeeds<'_>,
 ) -> EngineChoice {
     let choice = |engine, reason: String| EngineChoice { engine, reason };
-    if let Some(option) = needs.explicit {
-        return choice(EngineKind::Explicit, format!("{option} needs it"));
+    if let Some(setting) = needs.first_of(&OF_EXPLICIT) {
+        return choice(EngineKind::Explicit, format!("`{setting}` needs it"));
     }
-    let symbolic = match (space.nested(), needs.files) {
+    let symbolic = match (space.nested(), needs.first_of(&OF_FILES)) {
         (Err(SpaceError::NoForm { .. }), _) => None,
         (Err(error), _) => Some(refusal(error)),
-        (Ok(_), Some(option)) => Some(format!("a symbolic search has no files for {option}")),
+        (Ok(_), Some(setting)) => Some(format!("a symbolic search has no files for `{setting}`")),
         (Ok(_), None) => match symbolic_reason(space, needs) {
             Ok(reason) => return choice(EngineKind::Symbolic, reason),
             Err(why) => Some(why),
@@ -218,8 +303,7 @@ mod tests {
     }
 
     const NEEDS: EngineNeeds<'_> = EngineNeeds {
-        explicit: None,
-        files: None,
+        settings: &[],
         path: false,
         memory: 1 << 30,
         threads: 2,
@@ -289,17 +373,56 @@ mod tests {
 
     #[test]
     fn options_that_an_engine_does_not_support_exclude_it() {
-        let files = EngineNeeds { files: Some("kept layers"), ..NEEDS };
+        let files = EngineNeeds { settings: &["keep_layers"], ..NEEDS };
         let (engine, reason) = chosen(&panex("6"), &files);
         assert_eq!(engine, EngineKind::Explicit);
-        assert_eq!(reason, "a symbolic search has no files for kept layers");
-        let explicit = EngineNeeds { explicit: Some("shards"), ..NEEDS };
-        let expected = (EngineKind::Explicit, "shards needs it".to_owned());
+        assert_eq!(reason, "a symbolic search has no files for `keep_layers`");
+        let explicit = EngineNeeds { settings: &["keep_layers", "shards"], ..NEEDS };
+        let expected = (EngineKind::Explicit, "`shards` needs it".to_owned());
         assert_eq!(chosen(&panex("6"), &explicit), expected);
         // Hanoi has a dense form, which has files.
         let hanoi = space("hanoi", &[("discs", "5")]);
         assert_eq!(chosen(&hanoi, &files).0, EngineKind::Dense);
         assert_eq!(chosen(&hanoi, &NEEDS).0, EngineKind::Symbolic);
+    }
+
+    #[test]
+    fn a_named_engine_takes_the_space_and_its_settings_or_refuses() {
+        let hanoi = space("hanoi", &[("discs", "5")]);
+        let named = |kind, settings: &[&str]| {
+            let needs = EngineNeeds { settings, ..NEEDS };
+            engine_of(&hanoi, Some(kind), None, &needs).map_err(|error| error.to_string())
+        };
+        let refused = |kind, settings: &[&str]| named(kind, settings).unwrap_err();
+        use EngineKind::{Dense, Explicit, Symbolic};
+        assert_eq!(named(Dense, &["workers", "keep_layers"]).unwrap().engine, Dense);
+        assert_eq!(named(Explicit, &["k", "antipodes"]).unwrap().engine, Explicit);
+        assert_eq!(named(Symbolic, &["verify"]).unwrap().engine, Symbolic);
+        assert_eq!(
+            refused(Symbolic, &["disk_limit", "shards"]),
+            "the symbolic engine does not support `shards`: `engine` explicit does"
+        );
+        let verify = refused(Explicit, &["verify"]);
+        assert_eq!(verify, "the explicit engine does not support `verify`: `engine` symbolic does");
+        let k = refused(Dense, &["k"]);
+        assert_eq!(k, "the dense engine does not support `k`: `engine` explicit does");
+        let tiles = space("tiles", &[("size", "3x3")]);
+        let refused = engine_of(&tiles, Some(Symbolic), None, &NEEDS);
+        assert!(matches!(refused, Err(Error::Space(SpaceError::NoForm { .. }))), "{refused:?}");
+    }
+
+    #[test]
+    fn a_resumed_search_keeps_the_engine_of_its_job_if_the_settings_permit_it() {
+        let hanoi = space("hanoi", &[("discs", "5")]);
+        let resumed = |earlier, settings: &[&str]| {
+            let needs = EngineNeeds { settings, ..NEEDS };
+            engine_of(&hanoi, None, Some(earlier), &needs).unwrap().engine
+        };
+        use EngineKind::{Dense, Explicit, Symbolic};
+        assert_eq!(resumed(Explicit, &[]), Explicit);
+        assert_eq!(resumed(Dense, &["keep_layers"]), Dense);
+        assert_eq!(resumed(Symbolic, &["keep_layers"]), Dense);
+        assert_eq!(resumed(Dense, &["workers"]), Explicit);
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use strata_engine::symbolic::StepError;
 use strata_space::SpaceError;
-use strata_store::StoreError;
+use strata_store::{EngineKind, StoreError};
 
 use crate::local::error::WorkerError;
 use crate::plan::machine::StopReason;
@@ -21,6 +21,18 @@ pub enum Error {
         option: &'static str,
         /// Why not.
         why: String,
+    },
+    /// The named engine does not support a given setting.
+    #[error(
+        "the {} engine does not support `{setting}`: `engine` {} does",
+        engine.name(),
+        if engine.is_explicit() || *setting == "verify" { "symbolic" } else { "explicit" }
+    )]
+    Unsupported {
+        /// The engine.
+        engine: EngineKind,
+        /// The setting.
+        setting: &'static str,
     },
     /// The puzzle cannot be opened with its parameters.
     #[error(transparent)]

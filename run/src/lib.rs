@@ -24,7 +24,8 @@ mod tracker;
 
 pub use dense_memory::DenseMemory;
 pub use engine::{
-    EngineChoice, EngineNeeds, check_engine, choose_engine, choose_engine_by, engines_of,
+    EngineChoice, EngineNeeds, check_engine, check_settings, choose_engine, choose_engine_by,
+    engine_of, engine_settings, engines_of, named_engine,
 };
 pub use error::{Error, Result};
 pub use job::cancel::CancelToken;

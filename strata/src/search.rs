@@ -12,7 +12,7 @@ use strata_run::catalogue::{Registry, Space};
 use strata_run::size::parse_size;
 use strata_run::{
     CancelToken, Ended, EngineNeeds, Error, Event, Jobs, KeepLayers, OpenSpace, Request, Result,
-    RunControl, RunOptions, choose_engine, default_shards, differences,
+    RunControl, RunOptions, default_shards, differences, engine_of,
 };
 
 /// How layers are held during a search.
@@ -30,15 +30,6 @@ pub enum Engine {
     /// As a bit for each state of the space, in memory or by parts on disk. Takes puzzles with a dense
     /// form ([`Puzzle::dense`]).
     Dense,
-}
-
-/// Given options that not every engine supports: the first of each kind.
-#[derive(Copy, Clone, Default)]
-struct Given {
-    /// Only the explicit engine does.
-    explicit: Option<&'static str>,
-    /// The symbolic engine does not.
-    files: Option<&'static str>,
 }
 
 type OnEvent<'a> = Box<dyn FnMut(&Event) + 'a>;
@@ -107,7 +98,8 @@ pub struct Search<'a> {
     engine: Engine,
     shards: Option<u32>,
     options: RunOptions,
-    given: Given,
+    /// The settings that were given, by name.
+    given: Vec<&'static str>,
     cancel: CancelToken,
     on_event: OnEvent<'a>,
 }
@@ -222,7 +214,7 @@ impl<'a> Search<'a> {
             engine: Engine::Auto,
             shards: None,
             options: RunOptions::default(),
-            given: Given::default(),
+            given: Vec::new(),
             cancel: CancelToken::new(),
             on_event: Box::new(|_| {}),
         }
@@ -255,7 +247,7 @@ impl<'a> Search<'a> {
     /// worker share more than workers do.
     pub fn workers(mut self, workers: usize) -> Self {
         self.options.workers = workers;
-        self.given.explicit.get_or_insert("workers");
+        self.given.push("workers");
         self
     }
 
@@ -263,7 +255,7 @@ impl<'a> Search<'a> {
     /// job. 64 by default.
     pub fn shards(mut self, shards: u32) -> Self {
         self.shards = Some(shards);
-        self.given.explicit.get_or_insert("shards");
+        self.given.push("shards");
         self
     }
 
@@ -277,7 +269,7 @@ impl<'a> Search<'a> {
     /// default; a dense search whose moves have no inverses keeps all.
     pub fn keep_layers(mut self, keep: KeepLayers) -> Self {
         self.options.keep_layers = keep;
-        self.given.files.get_or_insert("keep_layers");
+        self.given.push("keep_layers");
         self
     }
 
@@ -292,7 +284,7 @@ impl<'a> Search<'a> {
     /// A size that cannot be read is an error of [`Self::run`].
     pub fn disk_limit(mut self, size: &str) -> Self {
         self.options.disk_limit = self.size("disk_limit", size);
-        self.given.files.get_or_insert("disk_limit");
+        self.given.push("disk_limit");
         self
     }
 
@@ -350,7 +342,7 @@ impl<'a> Search<'a> {
             None => Jobs::temporary()?,
         };
         let earlier = jobs.only()?;
-        let spec = specification(&space, (engine, shards), given, &options, earlier.as_ref())?;
+        let spec = specification(&space, (engine, shards), &given, &options, earlier.as_ref())?;
         let request = Request::with_spec(&space, spec, options)?;
         let mut job = match earlier {
             None => jobs.create(request, space, open)?,
@@ -374,31 +366,28 @@ impl<'a> Search<'a> {
 fn specification(
     space: &Space,
     (engine, shards): (Engine, Option<u32>),
-    given: Given,
+    given: &[&str],
     options: &RunOptions,
     earlier: Option<&Manifest>,
 ) -> Result<JobSpec> {
     let (name, params) = (space.name().to_owned(), space.parameters());
     let earlier = earlier.map(|manifest| &manifest.spec);
     let earlier = earlier.filter(|spec| spec.space == name && spec.params == params);
-    let kind = match engine {
-        Engine::Explicit => EngineKind::Explicit,
-        Engine::Symbolic => {
-            space.nested()?;
-            refuse(given.explicit.or(given.files), "symbolic")?;
-            EngineKind::Symbolic
-        }
-        Engine::Dense => {
-            space.dense_size()?;
-            let is_other = |option: &&str| !["shards", "workers"].contains(option);
-            refuse(given.explicit.filter(is_other), "dense")?;
-            EngineKind::Dense
-        }
-        Engine::Auto => match earlier {
-            Some(spec) if given.permits(spec.engine) => spec.engine,
-            _ => automatic(space, given, options),
-        },
+    let named = match engine {
+        Engine::Auto => None,
+        Engine::Explicit => Some(EngineKind::Explicit),
+        Engine::Symbolic => Some(EngineKind::Symbolic),
+        Engine::Dense => Some(EngineKind::Dense),
     };
+    let needs = EngineNeeds {
+        settings: given,
+        path: false,
+        memory: options.memory,
+        threads: options.threads,
+        disk_limit: options.disk_limit,
+        in_cluster: false,
+    };
+    let kind = engine_of(space, named, earlier.map(|spec| spec.engine), &needs)?.engine;
     let default = || default_shards(kind, space);
     let shards = shards.or(earlier.map(|spec| spec.shards)).unwrap_or_else(default);
     if !(1..=MAX_SHARDS).contains(&shards) {
@@ -406,33 +395,6 @@ fn specification(
         return Err(Error::Option { option: "shards", why });
     }
     Ok(JobSpec { space: name, params, shards, engine: kind })
-}
-
-impl Given {
-    /// Whether an engine supports the options.
-    fn permits(self, engine: EngineKind) -> bool {
-        let has_files = engine.is_dense() || self.files.is_none();
-        engine.is_explicit() || self.explicit.is_none() && has_files
-    }
-}
-
-/// Refuses an option that an engine does not support.
-fn refuse(option: Option<&'static str>, engine: &str) -> Result<()> {
-    let Some(option) = option else { return Ok(()) };
-    Err(Error::Option { option, why: format!("the {engine} engine does not support it") })
-}
-
-fn automatic(space: &Space, given: Given, options: &RunOptions) -> EngineKind {
-    let needs = EngineNeeds {
-        explicit: given.explicit,
-        files: given.files,
-        path: false,
-        memory: options.memory,
-        threads: options.threads,
-        disk_limit: options.disk_limit,
-        in_cluster: false,
-    };
-    choose_engine(space, &needs).engine
 }
 
 /// Limit of shards: job records and orders list the owner of every shard.

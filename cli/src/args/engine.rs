@@ -1,64 +1,30 @@
-//! Engines, and the flags that they do not support.
+//! Engines and their settings on a command line.
 
-use strata_run::EngineChoice;
-use strata_run::catalogue::Space;
+use strata_run::{EngineChoice, Error};
 use strata_space::SpaceError;
 use strata_store::EngineKind;
 
 use crate::args::line::SolveLine;
-use crate::output::exit::{ExitCode, Failure};
-use crate::program::flags::{EXPLICIT_ONLY, FOR_FILES};
+use crate::output::exit::Failure;
+use crate::program::flags::flag_of;
 
-/// The first given flag that only the explicit engine supports, with dashes.
-pub(crate) fn explicit_flag(line: &SolveLine) -> Option<String> {
-    first_given(line, &EXPLICIT_ONLY)
+/// The settings of a command line that not every engine supports. Variables of the environment count for
+/// the choice of an engine; if one is named, they may be meant for other searches.
+pub(crate) fn settings(line: &SolveLine, named: Option<EngineKind>) -> Vec<&'static str> {
+    let is_given = |setting: &&str| match named {
+        Some(_) => line.typed(&flag_of(setting)),
+        None => line.given(&flag_of(setting)),
+    };
+    strata_run::engine_settings().filter(is_given).collect()
 }
 
-/// The first given flag that needs the files of layers, with dashes.
-pub(crate) fn files_flag(line: &SolveLine) -> Option<String> {
-    first_given(line, &FOR_FILES)
-}
-
-/// The first of some flags that was given on the command line or in the environment.
-pub(crate) fn first_given(line: &SolveLine, flags: &[&str]) -> Option<String> {
-    flags.iter().find(|flag| line.given(flag)).map(|flag| format!("--{flag}"))
-}
-
-/// The engine that the command line names, if it takes the space and supports the other flags.
-/// Variables of the environment may be meant for other searches.
-///
-/// # Errors
-/// What the engine does not support, with the engine that does.
-pub(crate) fn named(
-    line: &SolveLine,
-    space: &Space,
-    kind: EngineKind,
-) -> Result<EngineChoice, Failure> {
-    let refused = |why: String| Failure::usage(format!("--engine {}: {why}", kind.name()));
-    let chosen = EngineChoice { engine: kind, reason: "--engine names it".to_owned() };
-    if kind.is_explicit() {
-        return match line.typed("verify") {
-            true => Err(Failure::usage("--engine explicit does not support --verify")),
-            false => Ok(chosen),
-        };
-    }
-    let mut unsupported: Vec<&str> = EXPLICIT_ONLY.to_vec();
-    if kind.is_dense() {
-        space.dense_size().map_err(|error| match error {
-            // Decided without a search.
-            SpaceError::Unsolvable { .. } => Failure::new(ExitCode::NoGoal, error),
-            error => refused(error.to_string()),
-        })?;
-        unsupported.retain(|flag| !["shards", "workers"].contains(flag));
-        unsupported.push("verify");
-    } else {
-        space.nested().map_err(|error| refused(error.to_string()))?;
-        unsupported.extend(FOR_FILES);
-    }
-    match unsupported.into_iter().find(|flag| line.typed(flag)) {
-        Some("verify") => Err(refused("it does not support --verify".to_owned())),
-        Some(flag) => Err(refused(format!("it does not support --{flag}; --engine explicit does"))),
-        None => Ok(chosen),
+/// The failure for a named engine that does not take the space or a setting.
+pub(crate) fn refused(named: Option<EngineKind>, error: Error) -> Failure {
+    match (named, error) {
+        (Some(kind), Error::Space(error)) if !matches!(error, SpaceError::Unsolvable { .. }) => {
+            Failure::usage(format!("--engine {}: {error}", kind.name()))
+        }
+        (_, error) => error.into(),
     }
 }
 

@@ -20,7 +20,8 @@ use crate::program;
 pub(crate) fn print(job: &v1::Job, remote: &Remote<'_>, console: &Console) -> Result<(), Failure> {
     let spec = record::spec(job);
     let space = program::puzzles().open(spec.space, &spec.parameters).map_err(Failure::usage)?;
-    let search = Search { label: &space.label(), engine: spec.engine, reason: &job.engine_reason };
+    let reason = &record::engine_reason(job);
+    let search = Search { label: &space.label(), engine: spec.engine, reason };
     forecast::print(&search, &expected(job, &remote.workers()?), console)
 }
 

@@ -86,7 +86,7 @@ impl<'a> JobEvents<'a> {
             space: spec.space.to_owned(),
             params: json::parameters(&request::shown(spec.space, &spec.parameters)),
             engine: spec.engine.name(),
-            engine_reason: self.job.engine_reason.clone(),
+            engine_reason: record::engine_reason(&self.job),
             shards: spec.shards,
             // Each worker has its own.
             data_dir: String::new(),

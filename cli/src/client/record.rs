@@ -14,6 +14,7 @@ use strata_space::{Parameter, SearchSize};
 use strata_store::{EngineKind, Weight};
 
 use crate::output::events::{Farthest, Outcome, Summary, radius};
+use crate::output::exit::with_flags;
 use crate::output::json;
 use crate::output::json::write_line;
 use crate::output::layer::counted;
@@ -29,6 +30,11 @@ pub(crate) struct Spec<'a> {
     pub(crate) parameters: BTreeMap<String, String>,
     pub(crate) shards: u32,
     pub(crate) engine: EngineKind,
+}
+
+/// Why a job has its engine, with the flags of the settings that decided; empty if it is not recorded.
+pub(crate) fn engine_reason(job: &v1::Job) -> String {
+    with_flags(&job.engine_reason)
 }
 
 /// The search of a job; empty if the coordinator does not send it.
@@ -229,6 +235,7 @@ struct JobFields<'a> {
 /// Writes a job.
 pub(crate) fn write_job(job: &v1::Job, out: &mut impl Write) -> io::Result<()> {
     let (spec, options) = (spec(job), job.options.unwrap_or_default());
+    let engine_reason = engine_reason(job);
     let fields = JobFields {
         job: &job.id,
         name: text(&job.name),
@@ -236,7 +243,7 @@ pub(crate) fn write_job(job: &v1::Job, out: &mut impl Write) -> io::Result<()> {
         space: spec.space,
         params: json::parameters(&request::shown(spec.space, &spec.parameters)),
         engine: spec.engine.name(),
-        engine_reason: text(&job.engine_reason),
+        engine_reason: Some(&*engine_reason).filter(|reason| !reason.is_empty()),
         shards: spec.shards,
         checkpoint_interval_ms: Some(options.checkpoint_interval_ms).filter(|&time| time > 0),
         max_layers: options.max_layers,

@@ -31,7 +31,7 @@ pub(crate) fn job(job: &v1::Job, now: SystemTime, out: &mut impl Write) -> io::R
     line("name", &job.name)?;
     line("space", spec.space)?;
     line("parameters", &parameters.collect::<Vec<_>>().join(" "))?;
-    let reason = Some(&job.engine_reason).filter(|reason| !reason.is_empty());
+    let reason = Some(record::engine_reason(job)).filter(|reason| !reason.is_empty());
     let reason = reason.map_or(String::new(), |reason| format!(" ({reason})"));
     line("engine", &format!("{}{reason}", spec.engine.name()))?;
     if !spec.engine.is_symbolic() {

@@ -6,11 +6,11 @@ use clap::Args;
 use clap::builder::BoolishValueParser;
 use strata_proto::net::limits;
 use strata_proto::v1;
-use strata_run::{EngineChoice, KeepLayers, engines_of};
+use strata_run::{EngineChoice, KeepLayers, engines_of, named_engine};
 use strata_store::check_name;
 
 use crate::args::cluster::ClientArgs;
-use crate::args::engine::{announcement, explicit_flag, files_flag, named};
+use crate::args::engine::{announcement, refused, settings};
 use crate::args::search::SearchArgs;
 use crate::client::follow::Follower;
 use crate::client::remote::Remote;
@@ -79,12 +79,16 @@ pub(crate) fn run(args: &SubmitArgs, console: &Console) -> Result<ExitCode, Fail
     let space = request::open(&search.domain, &search.args, search.parameters())?;
     let engines = engines_of(&space);
     let kind = search.engine.kind();
+    let given = settings(&search.line, kind);
     let auto = match kind {
-        Some(kind) => named(&search.line, &space, kind).map(|_| None)?,
-        None => Some(v1::EngineNeeds {
-            explicit: explicit_flag(&search.line).unwrap_or_default(),
-            files: files_flag(&search.line).unwrap_or_default(),
-        }),
+        Some(kind) => {
+            named_engine(&space, kind, &given).map_err(|error| refused(Some(kind), error))?;
+            None
+        }
+        None => {
+            let settings = given.into_iter().map(str::to_owned).collect();
+            Some(v1::EngineNeeds { settings })
+        }
     };
     let spec = v1::JobSpec {
         space: space.name().to_owned(),
@@ -96,7 +100,7 @@ pub(crate) fn run(args: &SubmitArgs, console: &Console) -> Result<ExitCode, Fail
     drop(space);
     let mut options = options(args);
     if kind.is_some_and(|kind| kind.is_symbolic()) {
-        // From variables, which may be meant for other searches: `named` refuses the flags.
+        // From variables, which may be meant for other searches: flags have been refused.
         (options.keep, options.disk_limit_bytes) = (None, None);
     }
     let request = v1::SubmitRequest {
@@ -117,7 +121,7 @@ pub(crate) fn run(args: &SubmitArgs, console: &Console) -> Result<ExitCode, Fail
         expected::announce(&job, &remote)?;
     }
     let url = &args.client.coordinator;
-    let (engine, reason) = (record::spec(&job).engine, job.engine_reason.clone());
+    let (engine, reason) = (record::spec(&job).engine, record::engine_reason(&job));
     let choice = EngineChoice { engine, reason };
     // A name may be that of a job that runs.
     let is_old = job.depth.is_some() || job.state() != v1::JobState::Queued;

@@ -10,6 +10,7 @@ use strata_space::{SpaceError, shortened};
 use strata_store::{Holder, StoreError, is_unusable_path};
 
 use crate::output::events::Outcome;
+use crate::program::flags::flag_of;
 
 /// Exit codes. Scripts rely on these numbers: they never change meaning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -147,14 +148,13 @@ impl Failure {
     }
 }
 
-/// Settings that the messages of libraries and nodes name, as in `` `keep_layers` ``.
-const SETTINGS: [&str; 13] = [
+/// Settings that the messages of libraries and nodes name, as in `` `keep_layers` ``, besides those of
+/// engines.
+const SETTINGS: [&str; 11] = [
     "checkpoint_interval",
-    "disk_limit",
     "engine",
     "insecure",
     "inverses",
-    "keep_layers",
     "memory",
     "new",
     "symmetry",
@@ -166,8 +166,9 @@ const SETTINGS: [&str; 13] = [
 
 /// A message of a library or a node with the flags of the settings that it names.
 pub(crate) fn with_flags(message: &str) -> String {
-    SETTINGS.iter().fold(message.to_owned(), |text, setting| {
-        text.replace(&format!("`{setting}`"), &format!("--{}", setting.replace('_', "-")))
+    let settings = SETTINGS.into_iter().chain(strata_run::engine_settings());
+    settings.fold(message.to_owned(), |text, setting| {
+        text.replace(&format!("`{setting}`"), &format!("--{}", flag_of(setting)))
     })
 }
 
@@ -241,7 +242,8 @@ impl From<strata_run::Error> for Failure {
         use strata_run::Error;
         let code = match &error {
             Error::Store(_) => ExitCode::Unexpected,
-            Error::Option { .. } | Error::IsJobFolder(_) | Error::NoSuchJob(_) => ExitCode::Usage,
+            Error::Option { .. } | Error::Unsupported { .. } => ExitCode::Usage,
+            Error::IsJobFolder(_) | Error::NoSuchJob(_) => ExitCode::Usage,
             Error::OtherSearch { .. } | Error::LayersNotKept { .. } => ExitCode::Usage,
             Error::LayerNotHeld { .. } | Error::NoLayer { .. } => ExitCode::Usage,
             // Known without a search.
@@ -262,7 +264,7 @@ impl From<strata_run::Error> for Failure {
             Error::Store(error) => error.into(),
             Error::DataDir(error) => Failure::data_dir(error),
             Error::Option { option, why } => {
-                let flag = option.replace('_', "-");
+                let flag = flag_of(option);
                 Failure::new(code, format!("invalid value for '--{flag}': {why}"))
             }
             Error::IsJobFolder(dir) => {

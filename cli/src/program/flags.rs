@@ -3,11 +3,13 @@
 use strata_run::catalogue::Registry;
 use strata_space::{Parameter, Values};
 
-/// Flags that only the explicit engine supports.
-pub(crate) const EXPLICIT_ONLY: [&str; 4] = ["workers", "shards", "k", "locality"];
-
-/// Flags for the files of layers, which the symbolic engine does not write.
-pub(crate) const FOR_FILES: [&str; 2] = ["keep-layers", "disk-limit"];
+/// The long name of the flag for a setting that a library names, or for a parameter of a puzzle.
+pub(crate) fn flag_of(setting: &str) -> String {
+    match setting {
+        "s" => "locality".to_owned(),
+        setting => setting.replace('_', "-"),
+    }
+}
 
 /// Parameters that commands list among their own flags, in this order.
 pub(crate) const COMMON: [&str; 2] = ["exhaust", "symmetry"];

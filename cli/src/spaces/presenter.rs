@@ -5,13 +5,13 @@ use std::collections::BTreeMap;
 use strata_coordinator::dashboard::model::{Job, Solution};
 use strata_coordinator::dashboard::{Presenter, SourceError, Texts};
 
+use strata_run::check_settings;
 use strata_space::Parameter;
 use strata_store::EngineKind;
 
 use crate::output::events::{self, Outcome};
 use crate::output::shell::quoted;
 use crate::program;
-use crate::program::flags::EXPLICIT_ONLY;
 use crate::spaces::drawings::Drawings;
 use crate::spaces::path_command::{Found, PathCommand};
 use crate::spaces::request::Naming;
@@ -52,6 +52,7 @@ impl Presenter for PuzzlePresenter {
 /// The command that repeats a search; empty if the puzzle is not known, or if it was read from a file.
 pub(crate) fn command(space: &str, parameters: &BTreeMap<String, String>, engine: &str) -> String {
     let Ok(entry) = program::puzzles().find(space) else { return String::new() };
+    let kind = EngineKind::find(engine).unwrap_or_default();
     let mut words = vec![program::name().to_owned(), "solve".to_owned(), space.to_owned()];
     let mut flags = Vec::new();
     for parameter in entry.parameters {
@@ -61,7 +62,7 @@ pub(crate) fn command(space: &str, parameters: &BTreeMap<String, String>, engine
             return String::new();
         }
         let flag = parameter.long_flag();
-        if engine != EngineKind::Explicit.name() && EXPLICIT_ONLY.contains(&flag) {
+        if check_settings(kind, &[parameter.name]).is_err() {
             continue;
         }
         match parameter.default {
@@ -117,10 +118,7 @@ mod tests {
         assert!(line("explicit").contains("--locality="), "{}", line("explicit"));
         for engine in ["symbolic", "dense"] {
             let line = line(engine);
-            assert!(
-                EXPLICIT_ONLY.iter().all(|flag| !line.contains(&format!("--{flag}"))),
-                "{line}"
-            );
+            assert!(["--k=", "--locality="].iter().all(|flag| !line.contains(flag)), "{line}");
         }
     }
 

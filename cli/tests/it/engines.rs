@@ -99,18 +99,27 @@ fn what_an_engine_does_not_support_is_refused() {
     let dir = tempdir().unwrap();
     for (line, why) in [
         ("hanoi 4 --pegs 6 --engine symbolic", "the symbolic engine takes up to 5"),
-        ("panex 3 --workers 2 --engine symbolic", "it does not support --workers"),
-        ("panex 3 --keep-layers all --engine symbolic", "it does not support --keep-layers"),
+        (
+            "panex 3 --workers 2 --engine symbolic",
+            "the symbolic engine does not support --workers: --engine explicit does",
+        ),
+        (
+            "panex 3 --keep-layers all --engine symbolic",
+            "the symbolic engine does not support --keep-layers",
+        ),
         ("panex 3 --goal towers --engine symbolic", "without symmetry"),
         (
             "panex 6 --memory 512KiB --engine symbolic",
             "512 KiB is too small: the symbolic engine takes at least 1 MiB",
         ),
         ("hanoi 5 --engine symbolic --no-digest", "needs the dense engine"),
-        ("panex 3 --verify", "--engine explicit does not support --verify"),
+        (
+            "panex 3 --verify",
+            "the explicit engine does not support --verify: --engine symbolic does",
+        ),
         ("panex 3 --engine dense", "panex has no dense form"),
         ("hanoi 5 --engine dense --workers 9", "9 workers cannot share"),
-        ("hanoi 5 --engine dense --verify", "does not support --verify"),
+        ("hanoi 5 --engine dense --verify", "the dense engine does not support --verify"),
         ("hanoi 5 --engine dense --shards 9", "9 shards are more than"),
         ("hanoi 9 --pegs 4 --engine dense --memory 1MiB", "the dense engine takes at least"),
         ("hanoi 13 --pegs 8 --engine dense", "too large"),

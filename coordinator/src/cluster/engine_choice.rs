@@ -1,7 +1,9 @@
 //! Choice of a job's engine by the budgets of the workers.
 
 use strata_run::catalogue::Space;
-use strata_run::{EngineChoice, EngineNeeds, choose_engine, default_shards};
+use strata_run::{
+    EngineChoice, EngineNeeds, KeepLayers, check_settings, choose_engine, default_shards,
+};
 use strata_store::EngineKind;
 
 use super::context::Cluster;
@@ -40,9 +42,9 @@ pub(crate) fn choose(
     budget: Option<WorkerBudget>,
 ) -> EngineChoice {
     let WorkerBudget { memory, threads } = budget.unwrap_or(WorkerBudget::ASSUMED);
+    let settings: Vec<&str> = auto.settings.iter().map(String::as_str).collect();
     let needs = EngineNeeds {
-        explicit: auto.explicit.as_deref(),
-        files: auto.files.as_deref(),
+        settings: &settings,
         path: false,
         memory,
         threads,
@@ -60,20 +62,10 @@ pub(crate) fn choose(
 ///
 /// # Errors
 /// The option that it does not support, and the engine that does.
-pub(crate) fn check_options(engine: EngineKind, options: &JobOptions) -> Result<(), String> {
-    if !engine.is_symbolic() {
-        return Ok(());
-    }
-    let files = [
-        ("keep_layers", options.keep != strata_run::KeepLayers::Last),
-        ("disk_limit", options.disk_limit.is_some()),
-    ];
-    match files.into_iter().find(|(_, given)| *given) {
-        Some((setting, _)) => Err(format!(
-            "a symbolic job has no files of layers: `{setting}` needs `engine` explicit"
-        )),
-        None => Ok(()),
-    }
+pub(crate) fn check_options(engine: EngineKind, options: &JobOptions) -> strata_run::Result<()> {
+    let keeps = (options.keep != KeepLayers::Last).then_some("keep_layers");
+    let limit = options.disk_limit.and(Some("disk_limit"));
+    check_settings(engine, &[keeps, limit].into_iter().flatten().collect::<Vec<_>>())
 }
 
 /// Chooses the engine of a job for which there was no worker, once there is one. `None` while there
@@ -120,7 +112,6 @@ mod tests {
     use std::time::Duration;
 
     use strata_proto::v1;
-    use strata_run::KeepLayers;
     use strata_run::catalogue::Registry;
     use strata_space::Parameters;
     use strata_store::JobSpec;
@@ -159,16 +150,16 @@ mod tests {
     #[test]
     fn a_symbolic_job_has_no_files_to_keep_or_to_limit() {
         let plain = JobOptions { max_layers: Some(7), ..JobOptions::default() };
-        assert_eq!(check_options(EngineKind::Symbolic, &plain), Ok(()));
+        assert!(check_options(EngineKind::Symbolic, &plain).is_ok());
         let keeping = JobOptions { keep: KeepLayers::All, ..plain.clone() };
         let limited = JobOptions { disk_limit: Some(1), ..plain };
         for (options, setting) in [(keeping, "`keep_layers`"), (limited, "`disk_limit`")] {
             for engine in [EngineKind::Symbolic, EngineKind::SymbolicLean] {
-                let why = check_options(engine, &options).unwrap_err();
-                assert!(why.contains(setting) && why.ends_with("`engine` explicit"), "{why}");
+                let why = check_options(engine, &options).unwrap_err().to_string();
+                assert!(why.contains(setting) && why.ends_with("`engine` explicit does"), "{why}");
             }
-            assert_eq!(check_options(EngineKind::Explicit, &options), Ok(()));
-            assert_eq!(check_options(EngineKind::Dense, &options), Ok(()));
+            assert!(check_options(EngineKind::Explicit, &options).is_ok());
+            assert!(check_options(EngineKind::Dense, &options).is_ok());
         }
     }
 

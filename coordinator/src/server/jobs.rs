@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use strata_proto::net::{Security, convert, limits, printable};
+use strata_proto::net::{Security, convert};
 use strata_proto::v1;
 use strata_proto::v1::job_service_server::JobService;
 use strata_run::catalogue::Registry;
-use strata_run::{EngineChoice, REVERSIBLE_SAMPLES, check_engine, default_shards};
-use strata_space::{Work, WorkError};
+use strata_run::{EngineChoice, REVERSIBLE_SAMPLES, check_engine, default_shards, engine_settings};
+use strata_space::{Work, WorkError, shortened};
 use strata_store::JobSpec;
 use tonic::{Request, Response, Status};
 
@@ -282,10 +282,15 @@ fn complete(
     let space = puzzles.open_within(&spec.space, &spec.params, work).map_err(invalid)?;
     options.engine = match auto {
         None => EngineRecord { reason: "the submission names it".to_owned(), auto: None },
-        Some(v1::EngineNeeds { explicit, files }) => {
+        Some(v1::EngineNeeds { settings }) => {
+            if let Some(unknown) = settings.iter().find(|given| !is_setting(given)) {
+                return Err(invalid(format!(
+                    "auto: there is no setting {:?}",
+                    shortened(unknown, 64)
+                )));
+            }
             let auto = AutoEngine {
-                explicit: given_flag(&explicit)?,
-                files: given_flag(&files)?,
+                settings,
                 is_open: budget.is_none(),
                 default_shards: spec.shards == 0,
             };
@@ -317,15 +322,9 @@ fn complete(
     Ok(Submission { spec, options, label, expected_layers })
 }
 
-/// A flag for a message; `None` if it is empty.
-///
-/// # Errors
-/// `INVALID_ARGUMENT` if it is longer than a flag.
-fn given_flag(flag: &str) -> Result<Option<String>, Status> {
-    if flag.len() > limits::NAME_LEN {
-        return Err(invalid(format!("auto: a flag has {} bytes", flag.len())));
-    }
-    Ok((!flag.is_empty()).then(|| printable(flag).into_owned()))
+/// Whether a setting is one that not every engine supports.
+fn is_setting(given: &str) -> bool {
+    engine_settings().any(|setting| setting == given)
 }
 
 #[cfg(test)]

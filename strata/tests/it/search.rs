@@ -170,7 +170,7 @@ fn a_search_takes_engine_and_shards_of_its_job() {
 fn values_that_cannot_be_used_name_their_option() {
     let refused = |search: Search<'_>, option: &str| {
         let error = search.run().unwrap_err();
-        assert!(matches!(error, Error::Option { option: o, .. } if o == option), "{error}");
+        assert!(matches!&error, Error::Option { option: o, .. } | Error::Unsupported { setting: o, .. } if *o == option, "{error}");
     };
     refused(Search::new(Cube::new(4)).threads(0), "threads");
     refused(Search::new(Cube::new(4)).workers(0), "workers");

@@ -359,8 +359,7 @@ fn engine(
         Err(error) => return (None, error.to_string(), None),
     };
     let needs = EngineNeeds {
-        explicit: None,
-        files: None,
+        settings: &[],
         path: false,
         memory: DEFAULT_MEMORY,
         threads: 1,

@@ -1,57 +1,40 @@
 //! Choice of the engine by flags, puzzle and memory.
 
 use strata_run::catalogue::Space;
-use strata_run::{EngineChoice, EngineNeeds, choose_engine, spec_to_resume};
+use strata_run::{EngineChoice, EngineNeeds, engine_of, spec_to_resume};
 use strata_store::EngineKind;
 
 use super::args::SolveArgs;
-use crate::args::engine::{explicit_flag, files_flag, first_given, named};
-use crate::output::exit::Failure;
+use crate::args::engine::{refused, settings};
+use crate::output::exit::{Failure, with_flags};
 
 /// The engine of the command line, or the one that `auto` selects, with the reason.
+///
+/// # Errors
+/// If the named engine does not take the space, or does not support another flag.
 pub(super) fn choose(args: &SolveArgs, space: &Space) -> Result<EngineChoice, Failure> {
-    let choice = match args.search.engine.kind() {
-        Some(kind) => named(&args.search.line, space, kind)?,
-        None => automatic(args, space),
+    let (line, named) = (&args.search.line, args.search.engine.kind());
+    let earlier = args.resume.then(|| spec_to_resume(&args.data_dir, space)).flatten();
+    let needs = EngineNeeds {
+        settings: &settings(line, named),
+        path: args.path.wanted(),
+        memory: args.memory,
+        threads: args.threads(),
+        disk_limit: args.search.disk_limit,
+        in_cluster: false,
     };
-    if !args.no_digest {
-        return Ok(choice);
-    }
-    let engine = match choice.engine {
-        EngineKind::Dense | EngineKind::DenseLean => EngineKind::DenseLean,
-        other if args.search.line.typed("no-digest") => {
-            let (other, why) = (other.name(), choice.reason);
-            let message = format!("--no-digest needs the dense engine, not {other} ({why})");
+    let choice = engine_of(space, named, earlier.map(|spec| spec.engine), &needs);
+    let EngineChoice { engine, reason } = choice.map_err(|error| refused(named, error))?;
+    let reason = with_flags(&reason);
+    let engine = match engine {
+        EngineKind::Dense | EngineKind::DenseLean if args.no_digest => EngineKind::DenseLean,
+        other if line.typed("no-digest") => {
+            let other = other.name();
+            let message = format!("--no-digest needs the dense engine, not {other} ({reason})");
             return Err(Failure::usage(message));
         }
         // A variable may be meant for other searches.
         other => other,
     };
-    Ok(EngineChoice { engine, ..choice })
-}
-
-fn automatic(args: &SolveArgs, space: &Space) -> EngineChoice {
-    let line = &args.search.line;
-    let explicit = explicit_flag(line);
-    // The symbolic engine has no antipodes with moves.
-    let files = files_flag(line).or_else(|| first_given(line, &["antipodes"]));
-    if let Some(spec) = spec_to_resume(&args.data_dir, space).filter(|_| args.resume) {
-        let supports = spec.engine.is_explicit()
-            || explicit.is_none() && (spec.engine.is_dense() || files.is_none());
-        if supports {
-            return EngineChoice { engine: spec.engine, reason: "the job has it".to_owned() };
-        }
-    }
-    choose_engine(
-        space,
-        &EngineNeeds {
-            explicit: explicit.as_deref(),
-            files: files.as_deref(),
-            path: args.path.wanted(),
-            memory: args.memory,
-            threads: args.threads(),
-            disk_limit: args.search.disk_limit,
-            in_cluster: false,
-        },
-    )
+    Ok(EngineChoice { engine, reason })
 }

@@ -60,6 +60,23 @@ fn hanoi(name: &str) -> Request<v1::SubmitRequest> {
 }
 
 #[tokio::test]
+async fn a_submission_names_only_settings_of_engines() {
+    let (_folder, jobs) = service();
+    let submit = async |setting: &str| {
+        let mut request = hanoi("");
+        let settings = vec![setting.to_owned()];
+        request.get_mut().auto = Some(v1::EngineNeeds { settings });
+        jobs.submit(request).await.map(|job| job.into_inner())
+    };
+    let job = submit("shards").await.unwrap();
+    assert_eq!(job.spec.unwrap().engine, "explicit");
+    assert_eq!(job.engine_reason.split(';').next(), Some("`shards` needs it"));
+    let refused = submit("--shards").await.unwrap_err();
+    assert_eq!(refused.code(), Code::InvalidArgument);
+    assert_eq!(refused.message(), "auto: there is no setting \"--shards\"");
+}
+
+#[tokio::test]
 async fn an_invalid_name_is_an_invalid_argument() {
     let (_folder, jobs) = service();
     for name in ["..", ".hidden", "a b", "a/b", &"x".repeat(65)] {

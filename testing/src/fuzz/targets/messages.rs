@@ -284,7 +284,7 @@ const NUMBERING: v1::DenseNumbering =
     v1::DenseNumbering { blocks: 100, rows: 12, lanes: 60, fingerprint: 7 };
 
 fn needs() -> v1::EngineNeeds {
-    v1::EngineNeeds { explicit: "--shards".to_owned(), files: String::new() }
+    v1::EngineNeeds { settings: vec!["shards".to_owned(), "keep_layers".to_owned()] }
 }
 
 /// Messages between clients and the coordinator.
