@@ -29,7 +29,7 @@ use std::path::Path;
 
 use clap::CommandFactory;
 pub use strata_run::catalogue::Entry;
-use strata_run::catalogue::{KeySpace, Puzzle, Registry};
+use strata_run::catalogue::{Puzzle, Registry};
 
 use crate::cli::{Cli, Command};
 use crate::commands::{
@@ -39,19 +39,21 @@ use crate::commands::{
 use crate::output::console::Console;
 use crate::output::exit::{ExitCode, Failure};
 
-/// A puzzle of keys, to be registered with [`run`].
-pub const fn puzzle<P: Puzzle + KeySpace>() -> Entry {
-    Entry::keyed::<P>()
+/// A puzzle, to be registered with [`run`].
+pub const fn puzzle<P: Puzzle>() -> Entry {
+    Entry::of::<P>()
 }
 
 /// Runs the command line with the puzzles that ship with Strata and some more, and returns the exit
 /// code of the process.
 ///
 /// A puzzle with the name of one that ships takes its place. Help texts and errors use the name by
-/// which the program was started. [`Entry`] also makes puzzles with tables or a nested form.
+/// which the program was started.
 ///
 /// ```no_run
-/// # use strata::catalogue::{KeySpace, Parameter, Parameters, Puzzle, Seed, SpaceError};
+/// # use strata::catalogue::{
+/// #     KeySpace, Keyed, NoNested, Parameter, Parameters, Puzzle, Seed, SpaceError,
+/// # };
 /// # struct Dot;
 /// # impl KeySpace for Dot {
 /// #     type Key = u64;
@@ -61,6 +63,8 @@ pub const fn puzzle<P: Puzzle + KeySpace>() -> Entry {
 /// #     fn text(&self, key: u64) -> String { key.to_string() }
 /// # }
 /// # impl Puzzle for Dot {
+/// #     type States = Keyed<Dot>;
+/// #     type Nested = NoNested;
 /// #     const NAME: &'static str = "dot";
 /// #     const SUMMARY: &'static str = "a dot";
 /// #     const PARAMETERS: &'static [Parameter] = &[];

@@ -43,6 +43,7 @@ pub mod dense;
 mod digest;
 mod drawing;
 mod error;
+mod forms;
 mod key;
 mod key192;
 mod keyed;
@@ -63,6 +64,9 @@ mod work;
 pub use digest::{Digest, MODULI, Weight, mix};
 pub use drawing::DrawingTheme;
 pub use error::SpaceError;
+pub use forms::{
+    ExplicitForm, ExplicitVisitor, NoNested, SymbolicForm, SymbolicVisitor, WithTables,
+};
 pub use key::Key;
 pub use key192::Key192;
 pub use keyed::{KeySpace, Keyed, Seed, each_successor};
@@ -70,7 +74,7 @@ pub use parameter::{
     Flag, MAX_FILE_BYTES, Parameter, ParameterReader, Parameters, Values, file_content, file_value,
     usage, with_line_feeds,
 };
-pub use puzzle::{NestedPuzzle, Puzzle};
+pub use puzzle::Puzzle;
 pub use reversible::check_reversible;
 pub use sink::{KeySink, StateSink};
 pub use size::{Curve, ExplicitSize, NestedSize, SearchSize};

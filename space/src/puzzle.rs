@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::dense::{DenseSize, DenseSpace};
 use crate::drawing::DrawingTheme;
 use crate::error::SpaceError;
-use crate::nested::NestedSpace;
+use crate::forms::{ExplicitForm, SymbolicForm};
 use crate::parameter::{Parameter, ParameterReader, Parameters};
 use crate::size::SearchSize;
 use crate::state::Chain;
@@ -14,10 +14,13 @@ use crate::work::Work;
 
 /// A state space that is opened by name and parameters.
 ///
-/// A type that is also a [`crate::KeySpace`] or [`crate::Tabled`] can be registered with a program.
+/// It names its forms: [`Self::States`] for the explicit engine, [`Self::Nested`] for the symbolic one;
+/// [`Self::dense`] makes the one for the dense engine.
 ///
 /// ```
-/// use strata_space::{KeySpace, Parameter, ParameterReader, Parameters, Puzzle, Seed, SpaceError};
+/// use strata_space::{
+///     KeySpace, Keyed, NoNested, Parameter, ParameterReader, Parameters, Puzzle, Seed, SpaceError,
+/// };
 ///
 /// /// A walk on the integers 0..=limit.
 /// struct Line {
@@ -42,6 +45,8 @@ use crate::work::Work;
 /// }
 ///
 /// impl Puzzle for Line {
+///     type States = Keyed<Line>;
+///     type Nested = NoNested;
 ///     const NAME: &'static str = "line";
 ///     const SUMMARY: &'static str = "a walk on the integers from 0 to LIMIT";
 ///     const PARAMETERS: &'static [Parameter] =
@@ -62,6 +67,13 @@ use crate::work::Work;
 /// assert_eq!(line.distance_name(), "distance(line-10)");
 /// ```
 pub trait Puzzle: Sized + Send + Sync + 'static {
+    /// The form for the explicit engine: [`Keyed<Self>`](crate::Keyed) or
+    /// [`WithTables<Self>`](crate::WithTables).
+    type States: ExplicitForm<Puzzle = Self>;
+
+    /// The nested form, for the symbolic engine; [`NoNested`](crate::NoNested) if there is none.
+    type Nested: SymbolicForm + Send + 'static;
+
     /// The name in commands and job records: letters, digits and hyphens.
     const NAME: &'static str;
 
@@ -162,9 +174,13 @@ pub trait Puzzle: Sized + Send + Sync + 'static {
         None
     }
 
-    /// Message of the error if the symbolic engine is requested and there is no [`NestedPuzzle`].
-    fn no_nested_form() -> String {
-        format!("{} has no nested form, which the symbolic engine needs", Self::NAME)
+    /// Makes the nested form, which the symbolic engine searches. By default there is none.
+    ///
+    /// # Errors
+    /// If there is no nested form for these parameters.
+    fn nested(&self) -> Result<Self::Nested, SpaceError> {
+        let why = format!("{} has no nested form, which the symbolic engine needs", Self::NAME);
+        Err(SpaceError::NoForm { why })
     }
 
     /// Checks that the explicit engine can search the puzzle. By default it can.
@@ -202,18 +218,6 @@ pub trait Puzzle: Sized + Send + Sync + 'static {
     }
 }
 
-/// A puzzle with a nested form, which the symbolic engine searches.
-pub trait NestedPuzzle: Puzzle {
-    /// The nested form.
-    type Nested: NestedSpace;
-
-    /// Makes the nested form.
-    ///
-    /// # Errors
-    /// If these parameters have none.
-    fn nested(&self) -> Result<Self::Nested, SpaceError>;
-}
-
 /// The error if the dense engine is requested and the puzzle has no dense form.
 fn no_dense_form(puzzle: &str) -> SpaceError {
     SpaceError::NoForm { why: format!("{puzzle} has no dense form, which the dense engine needs") }
@@ -222,13 +226,16 @@ fn no_dense_form(puzzle: &str) -> SpaceError {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{KeySpace, Keyed, RegionKey, Seed, State};
+    use crate::{KeySpace, Keyed, NoNested, RegionKey, Seed, State};
 
     struct Word {
         word: String,
     }
 
     impl Puzzle for Word {
+        type States = Keyed<Word>;
+        type Nested = NoNested;
+
         const NAME: &'static str = "word";
         const SUMMARY: &'static str = "a word";
         const PARAMETERS: &'static [Parameter] = &[
@@ -267,11 +274,13 @@ mod tests {
     }
 
     #[test]
-    fn a_puzzle_without_a_dense_form_says_so() {
+    fn a_puzzle_without_a_form_says_so() {
         let word = Word { word: String::new() };
         let expected = "word has no dense form, which the dense engine needs";
         assert_eq!(word.dense_size().unwrap_err().to_string(), expected);
         assert_eq!(word.dense().unwrap_err().to_string(), expected);
+        let expected = "word has no nested form, which the symbolic engine needs";
+        assert_eq!(word.nested().unwrap_err().to_string(), expected);
     }
 
     #[test]

@@ -8,7 +8,7 @@ use std::error::Error;
 use std::time::Duration;
 
 use strata::Event;
-use strata::{KeySpace, Parameter, Parameters, Puzzle, Search, Seed, SpaceError};
+use strata::{KeySpace, Keyed, NoNested, Parameter, Parameters, Puzzle, Search, Seed, SpaceError};
 
 /// Stacks of `pancakes` pancakes; a move flips the topmost two or more.
 struct Pancakes {
@@ -46,6 +46,9 @@ impl KeySpace for Pancakes {
 }
 
 impl Puzzle for Pancakes {
+    type States = Keyed<Pancakes>;
+    type Nested = NoNested;
+
     const NAME: &'static str = "pancake";
     const SUMMARY: &'static str = "stacks of pancakes, sorted by flipping the topmost ones";
     const PARAMETERS: &'static [Parameter] =

@@ -5,7 +5,9 @@
 //! may have far more states than memory. It writes checkpoints, and continues after a kill.
 //!
 //! ```
-//! use strata::{KeySpace, Parameter, Parameters, Puzzle, Search, Seed, SpaceError};
+//! use strata::{
+//!     KeySpace, Keyed, NoNested, Parameter, Parameters, Puzzle, Search, Seed, SpaceError,
+//! };
 //!
 //! /// A counter from 0 to `size` - 1. A move adds one, or doubles.
 //! struct Counter {
@@ -33,6 +35,8 @@
 //!
 //! /// How the space is named in commands and files.
 //! impl Puzzle for Counter {
+//!     type States = Keyed<Counter>;
+//!     type Nested = NoNested;
 //!     const NAME: &'static str = "counter";
 //!     const SUMMARY: &'static str = "numbers below SIZE";
 //!     const PARAMETERS: &'static [Parameter] = &[Parameter::positional("size", "how many numbers")];
@@ -75,7 +79,7 @@ pub use strata_run::{
 /// [`space::nested::NestedSpace`] needs.
 pub use strata_space as space;
 pub use strata_space::{
-    DrawingTheme, KeySpace, NestedPuzzle, Parameter, ParameterReader, Parameters, Puzzle, Seed,
-    SpaceError, State, Tabled,
+    DrawingTheme, KeySpace, Keyed, NoNested, Parameter, ParameterReader, Parameters, Puzzle, Seed,
+    SpaceError, State, Tabled, WithTables,
 };
 pub use strata_store::LayerRecord;

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use strata_space::{KeySpace, NestedPuzzle, Puzzle, SpaceError, Tabled};
+use strata_space::{Puzzle, SpaceError};
 use strata_store::{EngineKind, JobSpec, LayerRecord, Manifest};
 
 use crate::report::Report;
@@ -36,18 +36,13 @@ type OnEvent<'a> = Box<dyn FnMut(&Event) + 'a>;
 
 /// A breadth-first search of one puzzle in this process.
 ///
-/// The constructor follows from the traits of the puzzle:
-///
-/// | the puzzle is | without a nested form | with [`NestedPuzzle`] |
-/// |---|---|---|
-/// | a [`KeySpace`] | [`Self::new`] | [`Self::nested_keyed`] |
-/// | [`Tabled`] | [`Self::tabled`] | [`Self::nested_tabled`] |
-///
 /// The search keeps its checkpoints in a data directory. Running the same search there again
 /// resumes it, or returns its result if it is finished.
 ///
 /// ```
-/// use strata::{KeySpace, Parameter, Parameters, Puzzle, Search, Seed, SpaceError};
+/// use strata::{
+///     KeySpace, Keyed, NoNested, Parameter, Parameters, Puzzle, Search, Seed, SpaceError,
+/// };
 ///
 /// /// All words of `bits` bits; a move flips one.
 /// struct Cube {
@@ -71,6 +66,8 @@ type OnEvent<'a> = Box<dyn FnMut(&Event) + 'a>;
 /// }
 ///
 /// impl Puzzle for Cube {
+///     type States = Keyed<Cube>;
+///     type Nested = NoNested;
 ///     const NAME: &'static str = "cube";
 ///     const SUMMARY: &'static str = "corners of a cube of BITS dimensions";
 ///     const PARAMETERS: &'static [Parameter] = &[Parameter::positional("bits", "dimensions")];
@@ -105,12 +102,7 @@ pub struct Search<'a> {
 }
 
 impl<'a> Search<'a> {
-    /// A search of a puzzle of keys, by the explicit engine.
-    pub fn new<P: Puzzle + KeySpace>(puzzle: P) -> Search<'a> {
-        Search::of_puzzle(puzzle, Space::keyed)
-    }
-
-    /// A search of a puzzle of keys with a nested form, by either engine.
+    /// A search of a puzzle, by any engine that takes it.
     ///
     /// ```
     /// use strata::{Engine, Search};
@@ -118,54 +110,16 @@ impl<'a> Search<'a> {
     ///
     /// # fn main() -> Result<(), strata::Error> {
     /// let hanoi = Hanoi::new(6, 3, false)?;
-    /// for engine in [Engine::Explicit, Engine::Symbolic] {
-    ///     let report = Search::nested_keyed(hanoi.clone()).engine(engine).threads(1).run()?;
+    /// for engine in [Engine::Explicit, Engine::Symbolic, Engine::Dense] {
+    ///     let report = Search::new(hanoi.clone()).engine(engine).threads(1).run()?;
     ///     assert_eq!(report.moves(), Some(63));
     /// }
     /// # Ok(())
     /// # }
     /// ```
-    pub fn nested_keyed<P: NestedPuzzle + KeySpace>(puzzle: P) -> Search<'a> {
-        Search::of_puzzle(puzzle, Space::nested_keyed)
-    }
-
-    /// A search of a puzzle with tables, by the explicit engine.
-    ///
-    /// ```
-    /// use strata::{Parameters, Puzzle, Search};
-    /// use strata_puzzles::tiles::Tiles;
-    ///
-    /// # fn main() -> Result<(), strata::Error> {
-    /// let size = ("size".to_owned(), "2x3".to_owned());
-    /// let exhaust = ("exhaust".to_owned(), "true".to_owned());
-    /// let tiles = Tiles::open(&Parameters::from([size, exhaust]))?;
-    /// let report = Search::tabled(tiles).threads(1).run()?;
-    /// assert_eq!((report.radius(), report.states()), (21, 360));
-    /// # Ok(())
-    /// # }
-    /// ```
-    pub fn tabled<P: Puzzle + Tabled>(puzzle: P) -> Search<'a> {
-        Search::of_puzzle(puzzle, Space::tabled)
-    }
-
-    /// A search of a puzzle with tables and a nested form, by either engine.
-    ///
-    /// ```
-    /// use strata::{Engine, Parameters, Puzzle, Search};
-    /// use strata_puzzles::panex::Panex;
-    ///
-    /// # fn main() -> Result<(), strata::Error> {
-    /// for engine in [Engine::Explicit, Engine::Symbolic] {
-    ///     let level = ("level".to_owned(), "3".to_owned());
-    ///     let panex = Panex::open(&Parameters::from([level]))?;
-    ///     let report = Search::nested_tabled(panex).engine(engine).threads(1).run()?;
-    ///     assert_eq!(report.moves(), Some(42));
-    /// }
-    /// # Ok(())
-    /// # }
-    /// ```
-    pub fn nested_tabled<P: NestedPuzzle + Tabled>(puzzle: P) -> Search<'a> {
-        Search::of_puzzle(puzzle, Space::nested_tabled)
+    pub fn new<P: Puzzle>(puzzle: P) -> Search<'a> {
+        let open = |spec: &JobSpec| Space::new(P::open(&spec.params)?);
+        Search::of(Space::new(puzzle), Arc::new(open))
     }
 
     /// A search of a puzzle that ships with Strata, by name and parameters. Missing parameters
@@ -196,14 +150,6 @@ impl<'a> Search<'a> {
         let space = registry.open(name, parameters);
         let name = name.to_owned();
         Search::of(space, Arc::new(move |spec: &JobSpec| registry.open(&name, &spec.params)))
-    }
-
-    /// A search of a puzzle as `space` makes one of it.
-    fn of_puzzle<P: Puzzle>(
-        puzzle: P,
-        space: fn(P) -> std::result::Result<Space, SpaceError>,
-    ) -> Search<'a> {
-        Search::of(space(puzzle), Arc::new(move |spec: &JobSpec| space(P::open(&spec.params)?)))
     }
 
     fn of(space: std::result::Result<Space, SpaceError>, open: OpenSpace) -> Search<'a> {

@@ -209,7 +209,9 @@ fn help(group: &[(&'static str, Parameter)]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use strata_run::catalogue::{Entry, KeySpace, Parameters, Puzzle, Seed, SpaceError};
+    use strata_run::catalogue::{
+        Entry, KeySpace, Keyed, NoNested, Parameters, Puzzle, Seed, SpaceError,
+    };
 
     use super::*;
 
@@ -241,6 +243,9 @@ mod tests {
     }
 
     impl<const N: usize> Puzzle for Dot<N> {
+        type States = Keyed<Dot<N>>;
+        type Nested = NoNested;
+
         const NAME: &'static str = NAMES[N];
         const SUMMARY: &'static str = "a dot";
         const PARAMETERS: &'static [Parameter] = SETS[N];
@@ -255,7 +260,7 @@ mod tests {
     }
 
     fn with<const N: usize>() -> Result<Vec<SharedFlag>, FlagError> {
-        shared(&Registry::shipped().with([Entry::keyed::<Dot<N>>()]))
+        shared(&Registry::shipped().with([Entry::of::<Dot<N>>()]))
     }
 
     fn flag<'a>(flags: &'a [SharedFlag], name: &str) -> &'a SharedFlag {

@@ -5,7 +5,7 @@
 #![forbid(unsafe_code)]
 
 use strata::catalogue::{
-    KeySpace, Parameter, ParameterReader, Parameters, Puzzle, Seed, SpaceError,
+    KeySpace, Keyed, NoNested, Parameter, ParameterReader, Parameters, Puzzle, Seed, SpaceError,
 };
 
 /// A stack of pancakes of different sizes.
@@ -57,6 +57,9 @@ impl KeySpace for Pancakes {
 }
 
 impl Puzzle for Pancakes {
+    type States = Keyed<Pancakes>;
+    type Nested = NoNested;
+
     const NAME: &'static str = "stack";
     const SUMMARY: &'static str = "the pancake puzzle: SIZE pancakes, turned over from the top";
     const PARAMETERS: &'static [Parameter] =

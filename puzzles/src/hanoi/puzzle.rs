@@ -4,8 +4,7 @@ use std::sync::Arc;
 
 use strata_space::dense::{DenseSize, DenseSpace};
 use strata_space::{
-    Curve, DrawingTheme, NestedPuzzle, NestedSize, Parameter, Parameters, Puzzle, SearchSize,
-    SpaceError,
+    Curve, DrawingTheme, Keyed, NestedSize, Parameter, Parameters, Puzzle, SearchSize, SpaceError,
 };
 
 use super::dense::DenseHanoi;
@@ -14,6 +13,9 @@ use super::nested::NestedHanoi;
 use super::state_space::Hanoi;
 
 impl Puzzle for Hanoi {
+    type States = Keyed<Hanoi>;
+    type Nested = NestedHanoi;
+
     const NAME: &'static str = "hanoi";
 
     const SUMMARY: &'static str =
@@ -84,6 +86,10 @@ impl Puzzle for Hanoi {
     fn dense(&self) -> Result<Arc<dyn DenseSpace>, SpaceError> {
         Ok(Arc::new(DenseHanoi::new(self.clone())?))
     }
+
+    fn nested(&self) -> Result<NestedHanoi, SpaceError> {
+        NestedHanoi::new(self.clone())
+    }
 }
 
 /// The name of the move between two positions, each the discs of its pegs, top first; none if they are
@@ -96,14 +102,6 @@ fn move_name(before: &[Vec<u32>], after: &[Vec<u32>]) -> Option<String> {
     let (top, under) = after[to].split_first()?;
     let is_move = disc == top && left == after[from] && under == before[to];
     is_move.then(|| format!("{}-{}", from + 1, to + 1))
-}
-
-impl NestedPuzzle for Hanoi {
-    type Nested = NestedHanoi;
-
-    fn nested(&self) -> Result<NestedHanoi, SpaceError> {
-        NestedHanoi::new(self.clone())
-    }
 }
 
 #[cfg(test)]

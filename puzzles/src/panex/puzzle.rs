@@ -1,8 +1,8 @@
 //! The Panex puzzle by name and parameters, and the names of its moves.
 
 use strata_space::{
-    Chain, DrawingTheme, NestedPuzzle, Parameter, ParameterReader, Parameters, Puzzle, SearchSize,
-    SpaceError, StateSpace,
+    Chain, DrawingTheme, Parameter, ParameterReader, Parameters, Puzzle, SearchSize, SpaceError,
+    StateSpace, WithTables,
 };
 
 use super::config::{PanexConfig, SymmetryUse};
@@ -24,6 +24,9 @@ const EXCHANGED: &str = "exchanged";
 const COLUMN_NAMES: [char; 3] = ['L', 'C', 'R'];
 
 impl Puzzle for Panex {
+    type States = WithTables<Panex>;
+    type Nested = NestedPanex;
+
     const NAME: &'static str = "panex";
 
     const SUMMARY: &'static str =
@@ -138,10 +141,6 @@ impl Puzzle for Panex {
         let position = Position::parse(level, position).ok()?;
         Some(drawing::draw(level, &position, theme))
     }
-}
-
-impl NestedPuzzle for Panex {
-    type Nested = NestedPanex;
 
     fn nested(&self) -> Result<NestedPanex, SpaceError> {
         NestedPanex::new(self.config())

@@ -3,7 +3,9 @@
 use std::marker::PhantomData;
 
 use crate::group::{Element, Shape};
-use strata_space::{KeySpace, Parameter, ParameterReader, Parameters, Puzzle, SpaceError, Work};
+use strata_space::{
+    KeySpace, Keyed, NoNested, Parameter, ParameterReader, Parameters, Puzzle, SpaceError, Work,
+};
 
 use super::definition::{Definition, Format, NamedElement, Set, SolvedSet, State};
 use super::delegate::{key_space_of_graph, puzzle_methods_of_graph};
@@ -87,6 +89,9 @@ impl<F: Family> Member<F> {
 }
 
 impl<F: Family> Puzzle for Member<F> {
+    type States = Keyed<Member<F>>;
+    type Nested = NoNested;
+
     const NAME: &'static str = F::NAME;
 
     const SUMMARY: &'static str = F::SUMMARY;

@@ -59,6 +59,33 @@ pub(super) struct Graph<K> {
     key: PhantomData<fn() -> K>,
 }
 
+/// The keys of states, or the bits that they would have, if these are too many for the type.
+///
+/// # Errors
+/// If none of the goals, of which there may be none, has a key.
+fn keys<K: RankKey>(
+    definition: &Definition,
+    start: &State,
+    elements: &[Element],
+    goals: &[State],
+) -> Result<Result<Keys, u64>, SpaceError> {
+    let keys = Keys::new(definition, start, elements, K::BITS);
+    let has_key = |keys: &Keys| goals.iter().any(|goal| keys.key::<K>(goal).is_some());
+    match goals.first() {
+        Some(goal) if keys.as_ref().is_ok_and(|keys| !has_key(keys)) => {
+            Err(unreachable(definition, start, goal))
+        }
+        _ => Ok(keys),
+    }
+}
+
+/// Symmetries of states with coordinates, if there are any.
+fn folding(keys: &Result<Keys, u64>, symmetry: Option<&Canonical>) -> Option<Folding> {
+    let coordinates = keys.as_ref().ok().and_then(Keys::coordinates);
+    let used = symmetry.filter(|canonical| canonical.symmetries() > 1);
+    coordinates.zip(used).and_then(|(of, used)| Folding::new(of, used))
+}
+
 impl<K: RankKey> Graph<K> {
     /// Opens a search. Without a goal it lists all states. With `symmetry` it has one state for all
     /// those that symmetries map to one another.
@@ -101,21 +128,14 @@ impl<K: RankKey> Graph<K> {
         };
         let cancelled = SpaceError::unfinished("the goal");
         work.spend(0).map_err(&cancelled)?;
-        let keys = Keys::new(&definition, &start, &elements, K::BITS);
-        let has_key = |keys: &Keys| goals.iter().any(|goal| keys.key::<K>(goal).is_some());
-        if !goals.is_empty() && keys.as_ref().is_ok_and(|keys| !has_key(keys)) {
-            return Err(unreachable(&definition, &start, &goals[0]));
-        }
+        let keys = keys::<K>(&definition, &start, &elements, &goals)?;
         let find = || Canonical::new(&definition, &start, &elements, &goals, work);
         let symmetry = symmetry.then(find).transpose();
         work.spend(0).map_err(&cancelled)?;
         let symmetry = symmetry.map_err(|why| symmetry_error(&why))?;
         let is_undirected = moves::directed(&definition, &moves).next().is_none();
-        let coordinates = keys.as_ref().ok().and_then(Keys::coordinates);
-        let used = symmetry.as_ref().filter(|canonical| canonical.symmetries() > 1);
-        let folding = coordinates.zip(used).and_then(|(of, used)| Folding::new(of, used));
         Ok(Graph {
-            folding,
+            folding: folding(&keys, symmetry.as_ref()),
             is_undirected,
             inverses: selection.inverses,
             start,
@@ -127,6 +147,31 @@ impl<K: RankKey> Graph<K> {
             work: work.clone(),
             definition,
             numbering: OnceLock::new(),
+            weights: OnceLock::new(),
+            key: PhantomData,
+        })
+    }
+
+    /// The graph with keys of another type, without what [`Self::new`] has computed for any keys.
+    ///
+    /// # Errors
+    /// If no state can match the goal.
+    pub(super) fn with_keys<W: RankKey>(self) -> Result<Graph<W>, SpaceError> {
+        let elements: Vec<Element> = self.moves.iter().map(|mv| mv.element.clone()).collect();
+        let keys = keys::<W>(&self.definition, &self.start, &elements, &self.goals)?;
+        Ok(Graph {
+            folding: folding(&keys, self.symmetry.as_ref()),
+            keys,
+            is_undirected: self.is_undirected,
+            inverses: self.inverses,
+            start: self.start,
+            goals: self.goals,
+            moves: self.moves,
+            symmetry: self.symmetry,
+            forbidden: self.forbidden,
+            work: self.work,
+            definition: self.definition,
+            numbering: self.numbering,
             weights: OnceLock::new(),
             key: PhantomData,
         })

@@ -1,8 +1,8 @@
 //! Puzzles from files by name and parameters.
 
 use strata_space::{
-    Key192, KeySpace, Parameter, ParameterReader, Parameters, Puzzle, SpaceError, Work,
-    file_content, file_value,
+    Key192, KeySpace, Keyed, NoNested, Parameter, ParameterReader, Parameters, Puzzle, SpaceError,
+    Work, file_content, file_value,
 };
 
 use super::definition::Definition;
@@ -169,6 +169,16 @@ impl<K: RankKey> PermutationPuzzle<K> {
         self.graph.definition()
     }
 
+    /// The puzzle with keys of another type.
+    ///
+    /// # Errors
+    /// If no state can match the goal.
+    pub fn with_keys<W: RankKey>(self) -> Result<PermutationPuzzle<W>, SpaceError> {
+        let PermutationPuzzle { graph, content, moves, metric, inverses, ends } = self;
+        let graph = graph.with_keys::<W>()?;
+        Ok(PermutationPuzzle { graph, content, moves, metric, inverses, ends })
+    }
+
     /// Names of the moves.
     pub fn move_names(&self) -> impl Iterator<Item = &str> {
         self.graph.moves().iter().map(|mv| mv.name.as_str())
@@ -176,6 +186,9 @@ impl<K: RankKey> PermutationPuzzle<K> {
 }
 
 impl<K: RankKey> Puzzle for PermutationPuzzle<K> {
+    type States = Keyed<PermutationPuzzle<K>>;
+    type Nested = NoNested;
+
     const NAME: &'static str = "puzzle";
 
     const SUMMARY: &'static str = "a permutation puzzle from a file: .tws, ksolve .def, KPuzzle JSON or a list of permutations";

@@ -1,8 +1,8 @@
 //! Sliding tiles by name and parameters, and the names of their moves.
 
 use strata_space::{
-    Chain, DrawingTheme, ExplicitSize, Parameter, ParameterReader, Parameters, Puzzle, SearchSize,
-    SpaceError, StateSpace,
+    Chain, DrawingTheme, ExplicitSize, NoNested, Parameter, ParameterReader, Parameters, Puzzle,
+    SearchSize, SpaceError, StateSpace, WithTables,
 };
 
 use super::board::{Board, Shape};
@@ -29,6 +29,9 @@ const RADII: [(&str, u32); 11] = [
 ];
 
 impl Puzzle for Tiles {
+    type States = WithTables<Tiles>;
+    type Nested = NoNested;
+
     const NAME: &'static str = "tiles";
 
     const SUMMARY: &'static str =
@@ -135,9 +138,15 @@ impl Puzzle for Tiles {
         boards.windows(2).map(|pair| move_name(&pair[0], &pair[1])).collect()
     }
 
-    fn no_nested_form() -> String {
-        "sliding tiles have no nested form, which the symbolic engine needs".into()
+    fn nested(&self) -> Result<NoNested, SpaceError> {
+        Err(no_nested_form())
     }
+}
+
+/// The error if the symbolic engine is requested.
+pub(super) fn no_nested_form() -> SpaceError {
+    let why = "sliding tiles have no nested form, which the symbolic engine needs";
+    SpaceError::NoForm { why: why.into() }
 }
 
 /// Directions of the blank: name, rows down, columns to the right.

@@ -10,8 +10,8 @@ mod shipped;
 mod space;
 
 pub use registry::{Entry, Registry};
-pub use space::{NestedForm, Space};
+pub use space::{NestedForm, OpenedPuzzle, Space};
 pub use strata_space::{
-    DrawingTheme, KeySpace, NestedPuzzle, Parameter, ParameterReader, Parameters, Puzzle, Seed,
-    SpaceError, Tabled, Work,
+    DrawingTheme, KeySpace, Keyed, NoNested, Parameter, ParameterReader, Parameters, Puzzle, Seed,
+    SpaceError, Tabled, WithTables, Work,
 };

@@ -2,9 +2,7 @@
 
 use std::any::TypeId;
 
-use strata_space::{
-    KeySpace, NestedPuzzle, Parameter, Parameters, Puzzle, SpaceError, Tabled, Work, usage,
-};
+use strata_space::{Parameter, Parameters, Puzzle, SpaceError, Work, usage};
 
 use super::space::Space;
 
@@ -29,29 +27,14 @@ pub struct Entry {
 type Open = fn(&Parameters, &Work) -> Result<Space, SpaceError>;
 
 impl Entry {
-    /// A puzzle of keys, for the explicit engine.
-    pub const fn keyed<P: Puzzle + KeySpace>() -> Entry {
-        Entry::of::<P>(|given, work| Space::keyed(P::open_within(given, work)?))
-    }
-
-    /// A puzzle of keys with a nested form, for both engines.
-    pub const fn nested_keyed<P: NestedPuzzle + KeySpace>() -> Entry {
-        Entry::of::<P>(|given, work| Space::nested_keyed(P::open_within(given, work)?))
-    }
-
-    /// A puzzle with tables, for the explicit engine.
-    pub const fn tabled<P: Puzzle + Tabled>() -> Entry {
-        Entry::of::<P>(|given, work| Space::tabled(P::open_within(given, work)?))
-    }
-
-    /// A puzzle with tables and a nested form, for both engines.
-    pub const fn nested_tabled<P: NestedPuzzle + Tabled>() -> Entry {
-        Entry::of::<P>(|given, work| Space::nested_tabled(P::open_within(given, work)?))
+    /// A puzzle.
+    pub const fn of<P: Puzzle>() -> Entry {
+        Entry::opened_by::<P>(|given, work| Space::new(P::open_within(given, work)?))
     }
 
     /// A puzzle whose parameters choose the type of its space. All types have the name and the parameters
     /// of `P`.
-    pub(super) const fn of<P: Puzzle>(open: Open) -> Entry {
+    pub(super) const fn opened_by<P: Puzzle>(open: Open) -> Entry {
         Entry {
             name: P::NAME,
             summary: P::SUMMARY,
@@ -221,7 +204,7 @@ impl Registry {
 
 #[cfg(test)]
 mod tests {
-    use strata_space::Seed;
+    use strata_space::{KeySpace, Keyed, NoNested, Seed};
 
     use super::*;
 
@@ -248,6 +231,9 @@ mod tests {
     }
 
     impl Puzzle for Line {
+        type States = Keyed<Line>;
+        type Nested = NoNested;
+
         const NAME: &'static str = "line";
         const SUMMARY: &'static str = "a walk on a line";
         const PARAMETERS: &'static [Parameter] = &[Parameter::positional("last", "the last")];
@@ -280,6 +266,9 @@ mod tests {
     }
 
     impl Puzzle for Other {
+        type States = Keyed<Other>;
+        type Nested = NoNested;
+
         const NAME: &'static str = "line";
         const SUMMARY: &'static str = "too wide a line";
         const PARAMETERS: &'static [Parameter] = &[];
@@ -295,7 +284,7 @@ mod tests {
 
     #[test]
     fn a_puzzle_is_opened_by_name() {
-        let registry = Registry::new([Entry::keyed::<Line>()]).for_program("walk");
+        let registry = Registry::new([Entry::of::<Line>()]).for_program("walk");
         let given = registry.parameters("line", &["7".to_owned()], &[]).unwrap();
         let space = registry.open("line", &given).unwrap();
         assert_eq!((space.label().as_str(), space.parameters()), ("line-7", given));
@@ -307,7 +296,7 @@ mod tests {
 
     #[test]
     fn a_name_that_is_taken_replaces_the_entry() {
-        let registry = Registry::new([Entry::keyed::<Line>()]).with([Entry::keyed::<Other>()]);
+        let registry = Registry::new([Entry::of::<Line>()]).with([Entry::of::<Other>()]);
         assert_eq!(registry.entries().len(), 1);
         let entry = registry.find("line").unwrap();
         assert_eq!(entry.summary, Other::SUMMARY);

@@ -2,12 +2,10 @@
 
 use strata_puzzles::Hanoi;
 use strata_puzzles::panex::Panex;
-use strata_puzzles::permutation::{
-    BurntPancake, Lrx, Lx, Member, Pancake, Permutation, TopSpin, WidePermutation,
-};
+use strata_puzzles::permutation::{BurntPancake, Lrx, Lx, Member, Pancake, Permutation, TopSpin};
 use strata_puzzles::tiles::{ClockwiseTiles, Tiles, WideClockwiseTiles};
 
-use strata_space::{Parameters, Puzzle, SpaceError, Work};
+use strata_space::{Key192, Parameters, Puzzle, SpaceError, Work};
 
 use super::registry::{Entry, Registry};
 use super::space::Space;
@@ -16,15 +14,15 @@ impl Registry {
     /// The puzzles that ship with Strata.
     pub fn shipped() -> Registry {
         Registry::new([
-            Entry::nested_tabled::<Panex>(),
-            Entry::nested_keyed::<Hanoi>(),
-            Entry::of::<Tiles>(tiles),
-            Entry::of::<Permutation>(permutation),
-            Entry::keyed::<Member<Pancake>>(),
-            Entry::keyed::<Member<BurntPancake>>(),
-            Entry::keyed::<Member<TopSpin>>(),
-            Entry::keyed::<Member<Lrx>>(),
-            Entry::keyed::<Member<Lx>>(),
+            Entry::of::<Panex>(),
+            Entry::of::<Hanoi>(),
+            Entry::opened_by::<Tiles>(tiles),
+            Entry::opened_by::<Permutation>(permutation),
+            Entry::of::<Member<Pancake>>(),
+            Entry::of::<Member<BurntPancake>>(),
+            Entry::of::<Member<TopSpin>>(),
+            Entry::of::<Member<Lrx>>(),
+            Entry::of::<Member<Lx>>(),
         ])
     }
 }
@@ -32,10 +30,10 @@ impl Registry {
 /// Sliding tiles; clockwise moves make another graph, with wide keys only where others do not fit.
 fn tiles(parameters: &Parameters, _: &Work) -> Result<Space, SpaceError> {
     if !ClockwiseTiles::is_asked(parameters) {
-        return Space::tabled(Tiles::open(parameters)?);
+        return Space::new(Tiles::open(parameters)?);
     }
-    match Space::keyed(ClockwiseTiles::open(parameters)?) {
-        Err(SpaceError::KeyTooWide { .. }) => Space::keyed(WideClockwiseTiles::open(parameters)?),
+    match Space::new(ClockwiseTiles::open(parameters)?) {
+        Err(SpaceError::KeyTooWide { .. }) => Space::new(WideClockwiseTiles::open(parameters)?),
         space => space,
     }
 }
@@ -44,11 +42,9 @@ fn tiles(parameters: &Parameters, _: &Work) -> Result<Space, SpaceError> {
 fn permutation(parameters: &Parameters, work: &Work) -> Result<Space, SpaceError> {
     let puzzle = Permutation::open_within(parameters, work)?;
     match puzzle.check_explicit() {
-        Err(SpaceError::KeyTooWide { .. }) => {
-            Space::keyed(WidePermutation::open_within(parameters, work)?)
-        }
+        Err(SpaceError::KeyTooWide { .. }) => Space::new(puzzle.with_keys::<Key192>()?),
         // Other engines may take it even so.
-        _ => Space::keyed(puzzle),
+        _ => Space::new(puzzle),
     }
 }
 

@@ -1,121 +1,35 @@
 //! Type-erased spaces: identity, engines, and names of moves.
 
 use std::fmt;
+use std::ops::Deref;
 use std::sync::Arc;
 
 use strata_engine::explicit::Engine;
 use strata_engine::symbolic::{AnySearch, Options, StepError};
 use strata_space::dense::{DenseSize, DenseSpace};
+use strata_space::nested::NestedSpace;
 use strata_space::{
-    Chain, DrawingTheme, Finish, KeySpace, Keyed, NestedPuzzle, Parameter, Parameters, Puzzle,
-    SearchSize, SpaceError, StateSpace, Tabled, check_nested, check_tabled, check_tables,
+    Chain, DrawingTheme, ExplicitForm, ExplicitVisitor, Finish, KeySpace, Keyed, Parameter,
+    Parameters, Puzzle, SearchSize, SpaceError, StateSpace, SymbolicForm, SymbolicVisitor, Tabled,
+    check_nested,
 };
 
-/// A puzzle that has been opened, ready for any engine that takes it.
-pub struct Space(Box<dyn AnySpace>);
-
-/// The nested form of a puzzle that has one.
-pub struct NestedForm(Box<OpenSearch>);
-
-/// Opens a symbolic search.
-type OpenSearch = dyn FnOnce(Options) -> Result<Box<dyn AnySearch>, StepError> + Send;
-
-impl NestedForm {
-    fn new<P: NestedPuzzle>(puzzle: &P) -> Result<NestedForm, SpaceError> {
-        let nested = puzzle.nested()?;
-        check_nested(&nested)?;
-        Ok(NestedForm(Box::new(|options| strata_engine::symbolic::open(nested, options))))
-    }
-
-    /// A symbolic search that has made layer 0.
-    ///
-    /// # Errors
-    /// If layer 0 does not fit the memory.
-    pub fn open(self, options: Options) -> Result<Box<dyn AnySearch>, StepError> {
-        (self.0)(options)
-    }
-}
-
-impl fmt::Debug for NestedForm {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("NestedForm").finish_non_exhaustive()
-    }
-}
+/// A puzzle that has been opened, ready for any engine that takes it. Its methods are those of
+/// [`OpenedPuzzle`], and some that follow from them.
+pub struct Space(Box<dyn OpenedPuzzle>);
 
 impl Space {
-    /// A puzzle of keys, for the explicit engine.
+    /// Opens a puzzle.
     ///
     /// # Errors
-    /// [`SpaceError::KeyTooWide`] if its keys do not fit.
-    pub fn keyed<P: Puzzle + KeySpace>(puzzle: P) -> Result<Space, SpaceError> {
-        Ok(Space::of(Keyed::new(puzzle)?, no_nested_form::<P>))
-    }
-
-    /// A puzzle of keys with a nested form, for both engines.
-    ///
-    /// # Errors
-    /// [`SpaceError::KeyTooWide`] if its keys do not fit.
-    pub fn nested_keyed<P: NestedPuzzle + KeySpace>(puzzle: P) -> Result<Space, SpaceError> {
-        Ok(Space::of(Keyed::new(puzzle)?, NestedForm::new::<P>))
-    }
-
-    /// A puzzle with tables, for the explicit engine.
-    ///
-    /// # Errors
-    /// If the tables are outside the limits of [`check_tabled`], or [`check_tables`] refuses them.
-    pub fn tabled<P: Puzzle + Tabled>(puzzle: P) -> Result<Space, SpaceError> {
-        check_tabled(&puzzle)?;
-        check_tables(&puzzle)?;
-        Ok(Space::of(WithTables(puzzle), no_nested_form::<P>))
-    }
-
-    /// A puzzle with tables and a nested form, for both engines.
-    ///
-    /// # Errors
-    /// If the tables are outside the limits of [`check_tabled`], or [`check_tables`] refuses them.
-    pub fn nested_tabled<P: NestedPuzzle + Tabled>(puzzle: P) -> Result<Space, SpaceError> {
-        check_tabled(&puzzle)?;
-        check_tables(&puzzle)?;
-        Ok(Space::of(WithTables(puzzle), NestedForm::new::<P>))
-    }
-
-    fn of<E: Explicit>(explicit: E, nest: Nest<E::Puzzle>) -> Space {
-        Space(Box::new(Opened { explicit, nest }))
-    }
-
-    /// The puzzle's name.
-    pub fn name(&self) -> &'static str {
-        self.0.name()
-    }
-
-    /// All parameters with the values in force: the identity of a search.
-    pub fn parameters(&self) -> Parameters {
-        self.0.parameters()
-    }
-
-    /// Name and size in one word, as in `panex-6`.
-    pub fn label(&self) -> String {
-        self.0.label()
-    }
-
-    /// Name of the length of a shortest solution, as in `X(6)`.
-    pub fn distance_name(&self) -> String {
-        self.0.distance_name()
-    }
-
-    /// Memory of the space's own tables, in bytes.
-    pub fn table_bytes(&self) -> usize {
-        self.0.table_bytes()
+    /// If its keys do not fit, or its tables are refused.
+    pub fn new<P: Puzzle>(puzzle: P) -> Result<Space, SpaceError> {
+        Ok(Space(Box::new(Opened::<P> { states: P::States::of(puzzle)? })))
     }
 
     /// When the search is over.
     pub fn finish(&self) -> Finish {
         self.state_space().finish()
-    }
-
-    /// What is known of the size of the search.
-    pub fn search_size(&self) -> SearchSize {
-        self.0.search_size()
     }
 
     /// Whether the search has a goal: one that was given, even if no state matches it. Without, and if
@@ -135,90 +49,17 @@ impl Space {
         self.search_size().layers
     }
 
-    /// The space as functions of states.
-    pub fn state_space(&self) -> &dyn StateSpace {
-        self.0.state_space()
-    }
-
-    /// Start and goal in text form, if the parameters `start` and `goal` accept any state.
-    pub fn ends(&self) -> Option<[String; 2]> {
-        self.0.ends()
-    }
-
-    /// Parameters with which a part of a path is searched from both of its ends.
-    pub fn both_ends(&self) -> &'static [(&'static str, &'static str)] {
-        self.0.both_ends()
-    }
-
-    /// Whether commands print paths as named moves. [`Self::moves`] works either way.
-    pub fn names_moves(&self) -> bool {
-        self.0.names_moves()
-    }
-
-    /// Names of the moves along a chain of stored states, or None if it does not lead from the
-    /// start to the goal. A chain without states from the goal may end anywhere.
-    pub fn moves(&self, chain: &Chain) -> Option<Vec<String>> {
-        self.0.moves(chain)
-    }
-
-    /// Positions in text form, each one move from the one before, for which the states of a chain
-    /// stand, if the puzzle finds them.
-    pub fn positions(&self, chain: &Chain) -> Option<Vec<String>> {
-        self.0.positions(chain)
-    }
-
-    /// Names of the moves between consecutive positions of a path in text form; None if two of them
-    /// are not one move apart.
-    pub fn moves_between(&self, path: &[String]) -> Option<Vec<String>> {
-        self.0.moves_between(path)
-    }
-
-    /// Drawing of a position in text form, as an SVG document; None if the puzzle has no drawings, or
-    /// the text is no position.
-    pub fn drawing(&self, position: &str, theme: DrawingTheme) -> Option<String> {
-        self.0.drawing(position, theme)
-    }
-
     /// The explicit engine for the space.
     pub fn engine(self, shards: u32) -> Engine {
         self.0.engine(shards)
     }
+}
 
-    /// The nested form, for the symbolic engine.
-    ///
-    /// # Errors
-    /// If there is none for this puzzle or its parameters.
-    pub fn nested(&self) -> Result<NestedForm, SpaceError> {
-        self.0.nested()
-    }
+impl Deref for Space {
+    type Target = dyn OpenedPuzzle;
 
-    /// Checks that the explicit engine can search the space.
-    ///
-    /// # Errors
-    /// Why it cannot.
-    pub fn check_explicit(&self) -> Result<(), SpaceError> {
-        self.0.check_explicit()
-    }
-
-    /// What may make a search better, in one line, such as an option that adds moves.
-    pub fn advice(&self) -> Option<String> {
-        self.0.advice()
-    }
-
-    /// The size of the dense form.
-    ///
-    /// # Errors
-    /// If there is none for this puzzle or its parameters.
-    pub fn dense_size(&self) -> Result<DenseSize, SpaceError> {
-        self.0.dense_size()
-    }
-
-    /// The dense form, for the dense engine. Its tables are built at every call.
-    ///
-    /// # Errors
-    /// If there is none for this puzzle or its parameters.
-    pub fn dense(&self) -> Result<Arc<dyn DenseSpace>, SpaceError> {
-        self.0.dense()
+    fn deref(&self) -> &Self::Target {
+        &*self.0
     }
 }
 
@@ -228,156 +69,149 @@ impl fmt::Debug for Space {
     }
 }
 
-/// [`Space`] without the type of its puzzle.
-trait AnySpace: Send + Sync {
+/// A [`Puzzle`] that has been opened, without its type.
+pub trait OpenedPuzzle: Send + Sync {
+    /// The puzzle's name.
     fn name(&self) -> &'static str;
+
+    /// All parameters with the values in force: the identity of a search.
     fn parameters(&self) -> Parameters;
+
+    /// Name and size in one word, as in `panex-6`.
     fn label(&self) -> String;
+
+    /// Name of the length of a shortest solution, as in `X(6)`.
     fn distance_name(&self) -> String;
+
+    /// Memory of the space's own tables, in bytes.
     fn table_bytes(&self) -> usize;
+
+    /// What is known of the size of the search.
     fn search_size(&self) -> SearchSize;
+
+    /// The space as functions of states.
     fn state_space(&self) -> &dyn StateSpace;
+
+    /// Start and goal in text form, if the parameters `start` and `goal` accept any state.
     fn ends(&self) -> Option<[String; 2]>;
+
+    /// Parameters with which a part of a path is searched from both of its ends.
     fn both_ends(&self) -> &'static [(&'static str, &'static str)];
+
+    /// Whether commands print paths as named moves. [`Self::moves`] works either way.
     fn names_moves(&self) -> bool;
+
+    /// Names of the moves along a chain of stored states, or None if it does not lead from the
+    /// start to the goal. A chain without states from the goal may end anywhere.
     fn moves(&self, chain: &Chain) -> Option<Vec<String>>;
+
+    /// Positions in text form, each one move from the one before, for which the states of a chain
+    /// stand, if the puzzle finds them.
     fn positions(&self, chain: &Chain) -> Option<Vec<String>>;
+
+    /// Names of the moves between consecutive positions of a path in text form; None if two of them
+    /// are not one move apart.
     fn moves_between(&self, path: &[String]) -> Option<Vec<String>>;
+
+    /// Drawing of a position in text form, as an SVG document; None if the puzzle has no drawings, or
+    /// the text is no position.
     fn drawing(&self, position: &str, theme: DrawingTheme) -> Option<String>;
+
+    /// The explicit engine for the puzzle.
     fn engine(self: Box<Self>, shards: u32) -> Engine;
+
+    /// The nested form, for the symbolic engine.
+    ///
+    /// # Errors
+    /// If there is none for this puzzle or its parameters.
     fn nested(&self) -> Result<NestedForm, SpaceError>;
+
+    /// Checks that the explicit engine can search the space.
+    ///
+    /// # Errors
+    /// Why it cannot.
     fn check_explicit(&self) -> Result<(), SpaceError>;
+
+    /// What may make a search better, in one line, such as an option that adds moves.
     fn advice(&self) -> Option<String>;
+
+    /// The size of the dense form.
+    ///
+    /// # Errors
+    /// If there is none for this puzzle or its parameters.
     fn dense_size(&self) -> Result<DenseSize, SpaceError>;
+
+    /// The dense form, for the dense engine. Its tables are built at every call.
+    ///
+    /// # Errors
+    /// If there is none for this puzzle or its parameters.
     fn dense(&self) -> Result<Arc<dyn DenseSpace>, SpaceError>;
 }
 
-/// The form in which the explicit engine takes a puzzle.
-trait Explicit: Send + Sync + 'static {
-    type Puzzle: Puzzle;
-
-    fn puzzle(&self) -> &Self::Puzzle;
-    fn state_space(&self) -> &dyn StateSpace;
-    fn table_bytes(&self) -> usize;
-    fn engine(self, shards: u32) -> Engine;
-}
-
-impl<P: Puzzle + KeySpace> Explicit for Keyed<P> {
-    type Puzzle = P;
-
-    fn puzzle(&self) -> &P {
-        self.space()
-    }
-
-    fn state_space(&self) -> &dyn StateSpace {
-        self
-    }
-
-    fn table_bytes(&self) -> usize {
-        0
-    }
-
-    fn engine(self, shards: u32) -> Engine {
-        Engine::keyed(self, shards)
-    }
-}
-
-/// A puzzle with tables.
-struct WithTables<P>(P);
-
-impl<P: Puzzle + Tabled> Explicit for WithTables<P> {
-    type Puzzle = P;
-
-    fn puzzle(&self) -> &P {
-        &self.0
-    }
-
-    fn state_space(&self) -> &dyn StateSpace {
-        &self.0
-    }
-
-    fn table_bytes(&self) -> usize {
-        self.0.table_bytes()
-    }
-
-    fn engine(self, shards: u32) -> Engine {
-        Engine::tabled(self.0, shards)
-    }
-}
-
-/// Makes the nested form of a puzzle.
-type Nest<P> = fn(&P) -> Result<NestedForm, SpaceError>;
-
-/// The [`Nest`] of a puzzle without a nested form.
-fn no_nested_form<P: Puzzle>(_: &P) -> Result<NestedForm, SpaceError> {
-    Err(SpaceError::NoForm { why: P::no_nested_form() })
-}
-
 /// An opened puzzle of a known type.
-struct Opened<E: Explicit> {
-    explicit: E,
-    nest: Nest<E::Puzzle>,
+struct Opened<P: Puzzle> {
+    states: P::States,
 }
 
-impl<E: Explicit> AnySpace for Opened<E> {
+impl<P: Puzzle> OpenedPuzzle for Opened<P> {
     fn name(&self) -> &'static str {
-        E::Puzzle::NAME
+        P::NAME
     }
 
     fn parameters(&self) -> Parameters {
-        self.explicit.puzzle().parameters()
+        self.states.puzzle().parameters()
     }
 
     fn label(&self) -> String {
-        self.explicit.puzzle().label()
+        self.states.puzzle().label()
     }
 
     fn distance_name(&self) -> String {
-        self.explicit.puzzle().distance_name()
+        self.states.puzzle().distance_name()
     }
 
     fn table_bytes(&self) -> usize {
-        self.explicit.table_bytes()
+        self.states.table_bytes()
     }
 
     fn search_size(&self) -> SearchSize {
-        self.explicit.puzzle().search_size()
+        self.states.puzzle().search_size()
     }
 
     fn state_space(&self) -> &dyn StateSpace {
-        self.explicit.state_space()
+        self.states.states()
     }
 
     fn ends(&self) -> Option<[String; 2]> {
-        self.explicit.puzzle().ends()
+        self.states.puzzle().ends()
     }
 
     fn both_ends(&self) -> &'static [(&'static str, &'static str)] {
-        E::Puzzle::BOTH_ENDS
+        P::BOTH_ENDS
     }
 
     fn names_moves(&self) -> bool {
-        E::Puzzle::NAMES_MOVES
+        P::NAMES_MOVES
     }
 
     fn moves(&self, chain: &Chain) -> Option<Vec<String>> {
-        self.explicit.puzzle().moves_along(self.explicit.state_space(), chain)
+        self.states.puzzle().moves_along(self.states.states(), chain)
     }
 
     fn positions(&self, chain: &Chain) -> Option<Vec<String>> {
-        self.explicit.puzzle().positions_along(self.explicit.state_space(), chain)
+        self.states.puzzle().positions_along(self.states.states(), chain)
     }
 
     fn moves_between(&self, path: &[String]) -> Option<Vec<String>> {
-        self.explicit.puzzle().moves_between(path)
+        self.states.puzzle().moves_between(path)
     }
 
     fn drawing(&self, position: &str, theme: DrawingTheme) -> Option<String> {
-        self.explicit.puzzle().drawing(position, theme)
+        self.states.puzzle().drawing(position, theme)
     }
 
     fn engine(self: Box<Self>, shards: u32) -> Engine {
-        self.explicit.engine(shards)
+        self.states.visit(EngineMaker { shards })
     }
 
     fn nested(&self) -> Result<NestedForm, SpaceError> {
@@ -385,22 +219,73 @@ impl<E: Explicit> AnySpace for Opened<E> {
             let why = "some moves cannot be undone, and the symbolic engine keeps two layers only";
             return Err(SpaceError::NoForm { why: why.into() });
         }
-        (self.nest)(self.explicit.puzzle())
+        self.states.puzzle().nested()?.visit(NestedMaker)
     }
 
     fn check_explicit(&self) -> Result<(), SpaceError> {
-        self.explicit.puzzle().check_explicit()
+        self.states.puzzle().check_explicit()
     }
 
     fn advice(&self) -> Option<String> {
-        self.explicit.puzzle().advice()
+        self.states.puzzle().advice()
     }
 
     fn dense_size(&self) -> Result<DenseSize, SpaceError> {
-        self.explicit.puzzle().dense_size()
+        self.states.puzzle().dense_size()
     }
 
     fn dense(&self) -> Result<Arc<dyn DenseSpace>, SpaceError> {
-        self.explicit.puzzle().dense()
+        self.states.puzzle().dense()
+    }
+}
+
+/// Makes the explicit engine of a form.
+struct EngineMaker {
+    shards: u32,
+}
+
+impl ExplicitVisitor for EngineMaker {
+    type Output = Engine;
+
+    fn keyed<S: KeySpace>(self, space: Keyed<S>) -> Engine {
+        Engine::keyed(space, self.shards)
+    }
+
+    fn tabled<S: Tabled>(self, space: S) -> Engine {
+        Engine::tabled(space, self.shards)
+    }
+}
+
+/// The nested form of a puzzle that has one.
+pub struct NestedForm(Box<OpenSearch>);
+
+/// Opens a symbolic search.
+type OpenSearch = dyn FnOnce(Options) -> Result<Box<dyn AnySearch>, StepError> + Send;
+
+impl NestedForm {
+    /// A symbolic search that has made layer 0.
+    ///
+    /// # Errors
+    /// If layer 0 does not fit the memory.
+    pub fn open(self, options: Options) -> Result<Box<dyn AnySearch>, StepError> {
+        (self.0)(options)
+    }
+}
+
+impl fmt::Debug for NestedForm {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("NestedForm").finish_non_exhaustive()
+    }
+}
+
+/// Checks a nested form.
+struct NestedMaker;
+
+impl SymbolicVisitor for NestedMaker {
+    type Output = Result<NestedForm, SpaceError>;
+
+    fn nested<S: NestedSpace>(self, space: S) -> Self::Output {
+        check_nested(&space)?;
+        Ok(NestedForm(Box::new(|options| strata_engine::symbolic::open(space, options))))
     }
 }

@@ -183,7 +183,7 @@ mod tests {
     use crate::plan::machine::StopReason;
 
     fn worker(folder: &JobDir) -> SymbolicWorker {
-        let space = Space::nested_tabled(Panex::new(PanexConfig::new(4)).unwrap()).unwrap();
+        let space = Space::new(Panex::new(PanexConfig::new(4)).unwrap()).unwrap();
         let options =
             Options { memory: 16 << 20, keep_layers: false, digests: true, verify: 0, threads: 1 };
         SymbolicWorker::new(0, folder.clone(), space.nested().unwrap(), options).unwrap()
@@ -194,7 +194,7 @@ mod tests {
         let (dir, fs) = (tempdir().unwrap(), FaultyFs::new());
         let folder = JobDir::attach(Arc::new(fs.clone()), dir.path(), "job").unwrap();
         let memory = SymbolicWorker::LEAST_MEMORY as usize;
-        let space = Space::nested_tabled(Panex::new(PanexConfig::new(3)).unwrap()).unwrap();
+        let space = Space::new(Panex::new(PanexConfig::new(3)).unwrap()).unwrap();
         let options = Options { memory, keep_layers: false, digests: true, verify: 0, threads: 1 };
         let mut search = space.nested().unwrap().open(options).unwrap();
         // Nothing makes it shorter.

@@ -69,7 +69,7 @@ mod tests {
     fn panex(level: &str, more: &[(&str, &str)]) -> Space {
         let given = [("level", level)].into_iter().chain(more.iter().copied());
         let given = given.map(|(name, value)| (name.to_owned(), value.to_owned()));
-        Space::nested_tabled(Panex::open(&Parameters::from_iter(given)).unwrap()).unwrap()
+        Space::new(Panex::open(&Parameters::from_iter(given)).unwrap()).unwrap()
     }
 
     #[test]

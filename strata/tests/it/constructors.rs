@@ -1,5 +1,6 @@
-//! Tests that the constructors of `Search` agree with a registry on layers, resume and paths.
+//! Tests that searches of a value and of a registered puzzle agree on layers, resume and paths.
 
+use std::marker::PhantomData;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
@@ -11,28 +12,23 @@ use strata_run::catalogue::{Entry, Registry};
 use strata_run::{Error, KeepLayers, ListedState, Moves};
 
 /// Two ways to open a search of one puzzle.
-struct Ways<P: Puzzle> {
-    construct: fn(P) -> Search<'static>,
-    entry: Entry,
+struct Ways<P> {
     parameters: Parameters,
+    puzzle: PhantomData<P>,
 }
 
 impl<P: Puzzle> Ways<P> {
-    fn new(
-        construct: fn(P) -> Search<'static>,
-        entry: Entry,
-        parameters: &[(&str, &str)],
-    ) -> Ways<P> {
+    fn new(parameters: &[(&str, &str)]) -> Ways<P> {
         let owned = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
-        Ways { construct, entry, parameters: parameters.iter().map(owned).collect() }
+        Ways { parameters: parameters.iter().map(owned).collect(), puzzle: PhantomData }
     }
 
     fn constructed(&self) -> Search<'static> {
-        (self.construct)(P::open(&self.parameters).unwrap()).threads(1)
+        Search::new(P::open(&self.parameters).unwrap()).threads(1)
     }
 
     fn registered(&self) -> Search<'static> {
-        let registry = Arc::new(Registry::new([self.entry]));
+        let registry = Arc::new(Registry::new([Entry::of::<P>()]));
         Search::registered(registry, P::NAME, &self.parameters).threads(1)
     }
 
@@ -108,25 +104,15 @@ fn path_to(report: &Report, state: &ListedState) -> Option<Moves> {
 
 #[test]
 fn a_puzzle_of_keys() {
-    for parameters in [&[("discs", "5"), ("pegs", "4")][..], &[("discs", "4"), ("exhaust", "true")]]
-    {
-        let ways = Ways::<Hanoi>::new(Search::new, Entry::keyed::<Hanoi>(), parameters);
-        ways.agree(Engine::Auto);
+    for (parameters, engines) in [
+        (&[("discs", "5"), ("pegs", "3")][..], &[Engine::Explicit, Engine::Symbolic][..]),
+        (&[("discs", "5"), ("pegs", "4")], &[Engine::Auto, Engine::Dense]),
+        (&[("discs", "4"), ("exhaust", "true")], &[Engine::Auto, Engine::Explicit]),
+    ] {
+        let ways = Ways::<Hanoi>::new(parameters);
+        engines.iter().for_each(|engine| ways.agree(*engine));
         ways.agree_on_paths();
     }
-    let ways = Ways::<Hanoi>::new(Search::new, Entry::keyed::<Hanoi>(), &[("discs", "4")]);
-    let refused = ways.constructed().engine(Engine::Symbolic).run().unwrap_err();
-    assert!(refused.to_string().contains("nested form"), "{refused}");
-}
-
-#[test]
-fn a_puzzle_of_keys_with_a_nested_form() {
-    let entry = Entry::nested_keyed::<Hanoi>();
-    let ways = Ways::<Hanoi>::new(Search::nested_keyed, entry, &[("discs", "5"), ("pegs", "3")]);
-    for engine in [Engine::Auto, Engine::Explicit, Engine::Symbolic] {
-        ways.agree(engine);
-    }
-    ways.agree_on_paths();
 }
 
 #[test]
@@ -135,10 +121,13 @@ fn a_puzzle_with_tables() {
         &[("size", "2x3"), ("exhaust", "true")][..],
         &[("size", "3x3"), ("start", START), ("k", "2")],
     ] {
-        let ways = Ways::<Tiles>::new(Search::tabled, Entry::tabled::<Tiles>(), parameters);
+        let ways = Ways::<Tiles>::new(parameters);
         ways.agree(Engine::Auto);
         ways.agree_on_paths();
     }
+    let refused = Ways::<Tiles>::new(&[("size", "2x3")]).constructed().engine(Engine::Symbolic);
+    let refused = refused.run().unwrap_err();
+    assert!(refused.to_string().contains("nested form"), "{refused}");
 }
 
 /// A board that is not symmetric to the sorted one.
@@ -146,8 +135,7 @@ const START: &str = "8 6 7 / 2 5 4 / 3 _ 1";
 
 #[test]
 fn a_puzzle_with_tables_and_a_nested_form() {
-    let entry = Entry::nested_tabled::<Panex>();
-    let ways = Ways::<Panex>::new(Search::nested_tabled, entry, &[("level", "3"), ("k", "1")]);
+    let ways = Ways::<Panex>::new(&[("level", "3"), ("k", "1")]);
     for engine in [Engine::Auto, Engine::Explicit, Engine::Symbolic] {
         ways.agree(engine);
     }

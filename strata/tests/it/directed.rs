@@ -11,7 +11,7 @@ use strata::{
 use strata_engine::explicit::Engine;
 use strata_puzzles::{Hanoi, NestedHanoi};
 use strata_run::{Error, KeepLayers};
-use strata_space::{Keyed, NestedPuzzle, mix};
+use strata_space::{Keyed, mix};
 
 use crate::kinds::check::sizes;
 use crate::kinds::user::Listed;
@@ -79,6 +79,9 @@ impl KeySpace for OneWay {
 }
 
 impl Puzzle for OneWay {
+    type States = Keyed<OneWay>;
+    type Nested = NestedHanoi;
+
     const NAME: &'static str = "one-way";
     const SUMMARY: &'static str = "a random graph";
     const PARAMETERS: &'static [Parameter] = &[
@@ -95,28 +98,23 @@ impl Puzzle for OneWay {
         let goal = self.goal.map_or("none".to_owned(), |goal| goal.to_string());
         [("seed".to_owned(), self.seed.to_string()), ("goal".to_owned(), goal)].into()
     }
+    /// Any nested form: it must not be used.
+    fn nested(&self) -> Result<NestedHanoi, SpaceError> {
+        NestedHanoi::new(Hanoi::new(3, 3, true)?)
+    }
 }
 
 fn states(report: &Report) -> Vec<u64> {
     report.layers().iter().map(|layer| layer.states).collect()
 }
 
-/// Any nested form: it must not be used.
-impl NestedPuzzle for OneWay {
-    type Nested = NestedHanoi;
-
-    fn nested(&self) -> Result<NestedHanoi, SpaceError> {
-        NestedHanoi::new(Hanoi::new(3, 3, true)?)
-    }
-}
-
 /// The symbolic engine compares layers with the last two only.
 #[test]
 fn the_symbolic_engine_refuses_moves_that_cannot_be_undone() {
-    let symbolic = Search::nested_keyed(OneWay::new(2)).engine(EngineName::Symbolic);
+    let symbolic = Search::new(OneWay::new(2)).engine(EngineName::Symbolic);
     let error = symbolic.run().unwrap_err().to_string();
     assert!(error.contains("some moves cannot be undone"), "{error}");
-    let chosen = Search::nested_keyed(OneWay::new(2)).engine(EngineName::Auto).run().unwrap();
+    let chosen = Search::new(OneWay::new(2)).engine(EngineName::Auto).run().unwrap();
     assert_eq!(states(&chosen), OneWay::new(2).counts());
 }
 

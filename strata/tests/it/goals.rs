@@ -30,7 +30,7 @@ without_parameters!(Line, "line", Ok(Line));
 
 #[test]
 fn a_search_has_a_goal_unless_none_is_given_or_the_whole_space_is_asked_for() {
-    let puzzles = Registry::shipped().with([Entry::keyed::<Line>()]);
+    let puzzles = Registry::shipped().with([Entry::of::<Line>()]);
     let has_goal = |name: &str, values: &[&str], exhaust: bool| {
         let values: Vec<String> = values.iter().map(ToString::to_string).collect();
         let flags: Vec<(&str, String)> =

@@ -4,7 +4,13 @@
 /// Makes a space a puzzle without parameters, which an expression opens.
 macro_rules! without_parameters {
     ($space:ty, $name:literal, $open:expr) => {
+        without_parameters!($space, $name, $open, strata::Keyed<$space>, strata::NoNested,);
+    };
+    ($space:ty, $name:literal, $open:expr, $states:ty, $nested:ty, $($more:item)*) => {
         impl strata::Puzzle for $space {
+            type States = $states;
+            type Nested = $nested;
+
             const NAME: &'static str = $name;
             const SUMMARY: &'static str = "a space of a test";
             const PARAMETERS: &'static [strata::Parameter] = &[];
@@ -15,6 +21,7 @@ macro_rules! without_parameters {
             fn parameters(&self) -> strata::Parameters {
                 strata::Parameters::new()
             }
+            $($more)*
         }
     };
 }

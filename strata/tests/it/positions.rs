@@ -1,6 +1,8 @@
 //! Positions that states of a user's space stand for: summed, left out, or impossible.
 
-use strata::{KeySpace, Parameter, Parameters, Puzzle, Report, Search, Seed, SpaceError};
+use strata::{
+    KeySpace, Keyed, NoNested, Parameter, Parameters, Puzzle, Report, Search, Seed, SpaceError,
+};
 
 /// Corners of a cube of 12 dimensions, up to the order of the coordinates: a key is the number of
 /// coordinates that are 1.
@@ -43,6 +45,9 @@ impl KeySpace for FoldedCube {
 }
 
 impl Puzzle for FoldedCube {
+    type States = Keyed<FoldedCube>;
+    type Nested = NoNested;
+
     const NAME: &'static str = "folded-cube";
     const SUMMARY: &'static str = "corners of a cube, up to the order of coordinates";
     const PARAMETERS: &'static [Parameter] =

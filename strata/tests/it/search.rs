@@ -4,7 +4,9 @@ use std::ops::ControlFlow;
 use std::path::Path;
 use std::time::Duration;
 
-use strata::{Engine, KeySpace, Parameter, Parameters, Puzzle, Search, Seed, SpaceError};
+use strata::{
+    Engine, KeySpace, Keyed, NoNested, Parameter, Parameters, Puzzle, Search, Seed, SpaceError,
+};
 use strata_puzzles::panex::{End, Panex};
 use strata_run::{Error, Event, KeepLayers, ListedState, StopReason};
 
@@ -45,6 +47,9 @@ impl KeySpace for Cube {
 }
 
 impl Puzzle for Cube {
+    type States = Keyed<Cube>;
+    type Nested = NoNested;
+
     const NAME: &'static str = "cube";
     const SUMMARY: &'static str = "corners of a cube";
     const PARAMETERS: &'static [Parameter] = &[
@@ -170,7 +175,11 @@ fn a_search_takes_engine_and_shards_of_its_job() {
 fn values_that_cannot_be_used_name_their_option() {
     let refused = |search: Search<'_>, option: &str| {
         let error = search.run().unwrap_err();
-        assert!(matches!&error, Error::Option { option: o, .. } | Error::Unsupported { setting: o, .. } if *o == option, "{error}");
+        let named = match &error {
+            Error::Option { option, .. } | Error::Unsupported { setting: option, .. } => *option,
+            other => panic!("{other}"),
+        };
+        assert_eq!(named, option, "{error}");
     };
     refused(Search::new(Cube::new(4)).threads(0), "threads");
     refused(Search::new(Cube::new(4)).workers(0), "workers");

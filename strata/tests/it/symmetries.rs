@@ -1,6 +1,6 @@
 //! Tests that symmetries which a space gives, and which are none, are refused.
 
-use strata::{Engine, KeySpace, NestedPuzzle, Search, Seed, SpaceError, Tabled};
+use strata::{Engine, KeySpace, Keyed, NoNested, Search, Seed, SpaceError, Tabled, WithTables};
 use strata_puzzles::panex::{Panex, PanexConfig};
 use strata_puzzles::{Hanoi, NestedHanoi};
 use strata_space::nested::{LeafMoves, NestedSpace, NestedState, Shift};
@@ -225,21 +225,22 @@ impl KeySpace for Towers {
     }
 }
 
-without_parameters!(Towers, "towers", Ok(Towers(Wrong::Nothing)));
-
-impl NestedPuzzle for Towers {
-    type Nested = WrongNested;
-
+without_parameters!(
+    Towers,
+    "towers",
+    Ok(Towers(Wrong::Nothing)),
+    Keyed<Towers>,
+    WrongNested,
     fn nested(&self) -> Result<WrongNested, SpaceError> {
         let hanoi = NestedHanoi::new(Hanoi::new(6, 4, false)?)?;
         Ok(WrongNested { hanoi, wrong: self.0 })
     }
-}
+);
 
 #[test]
 fn a_wrong_symmetry_of_a_nested_form_is_refused() {
     let run = |wrong| {
-        let search = Search::nested_keyed(Towers(wrong)).engine(Engine::Symbolic);
+        let search = Search::new(Towers(wrong)).engine(Engine::Symbolic);
         search.run().map(|report| report.moves()).map_err(|error| error.to_string())
     };
     assert_eq!(run(Wrong::Nothing), Ok(Some(17)));
@@ -348,7 +349,13 @@ impl Tabled for WrongTables {
     }
 }
 
-without_parameters!(WrongTables, "wrong-tables", WrongTables::new(WrongTable::Nothing));
+without_parameters!(
+    WrongTables,
+    "wrong-tables",
+    WrongTables::new(WrongTable::Nothing),
+    WithTables<WrongTables>,
+    NoNested,
+);
 
 impl WrongTables {
     fn new(wrong: WrongTable) -> Result<WrongTables, SpaceError> {
@@ -360,7 +367,7 @@ impl WrongTables {
 #[test]
 fn wrong_symmetries_in_tables_are_refused() {
     let run = |wrong| {
-        let search = Search::tabled(WrongTables::new(wrong).unwrap()).threads(1);
+        let search = Search::new(WrongTables::new(wrong).unwrap()).threads(1);
         search.run().map(|report| report.moves()).map_err(|error| error.to_string())
     };
     assert_eq!(run(WrongTable::Nothing), Ok(Some(42)));

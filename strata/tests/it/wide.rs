@@ -5,7 +5,7 @@ use crate::drive;
 use std::marker::PhantomData;
 
 use drive::{Outcome, SearchSetup, search};
-use strata::{KeySpace, Parameter, Parameters, Puzzle, Search, Seed, SpaceError};
+use strata::{KeySpace, NoNested, Parameter, Parameters, Puzzle, Search, Seed, SpaceError};
 use strata_engine::explicit::Engine;
 use strata_puzzles::Hanoi;
 use strata_run::{Error, KeepLayers};
@@ -144,6 +144,9 @@ fn moves_that_cannot_be_undone_are_searched_with_wide_keys() {
 
 /// A puzzle with keys of any width.
 impl<K: Key> Puzzle for Far<Hanoi, K> {
+    type States = Keyed<Far<Hanoi, K>>;
+    type Nested = NoNested;
+
     const NAME: &'static str = "far-hanoi";
     const SUMMARY: &'static str = "Hanoi with keys that are far apart";
     const PARAMETERS: &'static [Parameter] = &[Parameter::positional("bits", "of a key")];

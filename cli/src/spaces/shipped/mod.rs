@@ -55,7 +55,9 @@ fn forms_in(puzzles: &Registry) -> Vec<(&'static str, &'static OtherForm)> {
 
 #[cfg(test)]
 mod tests {
-    use strata_run::catalogue::{KeySpace, Parameter, Parameters, Puzzle, Seed, SpaceError};
+    use strata_run::catalogue::{
+        KeySpace, Keyed, NoNested, Parameter, Parameters, Puzzle, Seed, SpaceError,
+    };
 
     use super::*;
 
@@ -77,6 +79,9 @@ mod tests {
     }
 
     impl Puzzle for Other {
+        type States = Keyed<Other>;
+        type Nested = NoNested;
+
         const NAME: &'static str = "panex";
         const SUMMARY: &'static str = "another puzzle";
         const PARAMETERS: &'static [Parameter] = &[];
@@ -102,8 +107,8 @@ mod tests {
     #[test]
     fn a_puzzle_with_the_name_of_a_shipped_one_has_no_extras_of_it() {
         for puzzles in [
-            Registry::shipped().with([Entry::keyed::<Other>()]),
-            Registry::new([Entry::keyed::<Other>()]),
+            Registry::shipped().with([Entry::of::<Other>()]),
+            Registry::new([Entry::of::<Other>()]),
         ] {
             assert!(in_registry(&puzzles, "panex").is_none());
             assert!(forms_in(&puzzles).is_empty());

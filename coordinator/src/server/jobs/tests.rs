@@ -5,7 +5,9 @@ use std::time::Duration;
 use prost::Message;
 use strata_proto::net::{TlsFiles, limits};
 use strata_run::Figures;
-use strata_run::catalogue::{Entry, KeySpace, Parameter, Parameters, Puzzle, Seed, SpaceError};
+use strata_run::catalogue::{
+    Entry, KeySpace, Keyed, NoNested, Parameter, Parameters, Puzzle, Seed, SpaceError,
+};
 use strata_space::file_value;
 use strata_store::{JobResult, LayerRecord, Weight};
 use tempfile::TempDir;
@@ -281,6 +283,9 @@ impl KeySpace for Pair {
 }
 
 impl Puzzle for Pair {
+    type States = Keyed<Pair>;
+    type Nested = NoNested;
+
     const NAME: &'static str = "pair";
     const SUMMARY: &'static str = "two points";
     const PARAMETERS: &'static [Parameter] = &[];
@@ -297,7 +302,7 @@ impl Puzzle for Pair {
 #[tokio::test]
 async fn only_a_goal_that_is_not_reached_is_no_goal() {
     let folder = tempfile::tempdir().unwrap();
-    let jobs = open(&folder, Registry::shipped().with([Entry::keyed::<Pair>()]));
+    let jobs = open(&folder, Registry::shipped().with([Entry::of::<Pair>()]));
     let mut pair = hanoi("");
     let spec = pair.get_mut().spec.as_mut().unwrap();
     "pair".clone_into(&mut spec.space);

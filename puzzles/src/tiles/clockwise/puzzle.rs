@@ -1,13 +1,13 @@
 //! Clockwise walks by the name and the parameters of sliding tiles.
 
 use strata_space::{
-    Chain, DrawingTheme, Key, Parameter, ParameterReader, Parameters, Puzzle, SpaceError,
-    StateSpace,
+    Chain, DrawingTheme, Key, Keyed, NoNested, Parameter, ParameterReader, Parameters, Puzzle,
+    SpaceError, StateSpace,
 };
 
 use super::super::board::{Board, Shape};
 use super::super::drawing;
-use super::super::puzzle::{SORTED, board, move_name, word};
+use super::super::puzzle::{SORTED, board, move_name, no_nested_form, word};
 use super::super::state_space::Tiles;
 use super::rules::Choices;
 use super::space::{ClockwiseConfig, ClockwiseSpace};
@@ -29,6 +29,9 @@ impl<K: Key> ClockwiseSpace<K> {
 }
 
 impl<K: Key> Puzzle for ClockwiseSpace<K> {
+    type States = Keyed<ClockwiseSpace<K>>;
+    type Nested = NoNested;
+
     const NAME: &'static str = Tiles::NAME;
 
     const SUMMARY: &'static str = Tiles::SUMMARY;
@@ -91,8 +94,8 @@ impl<K: Key> Puzzle for ClockwiseSpace<K> {
         Some(drawing::draw(&Board::parse(self.goal().shape(), board).ok()?, theme))
     }
 
-    fn no_nested_form() -> String {
-        Tiles::no_nested_form()
+    fn nested(&self) -> Result<NoNested, SpaceError> {
+        Err(no_nested_form())
     }
 }
 

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use strata_run::catalogue::{Entry, Registry, Space};
 use strata_space::dense::{DenseFolding, DenseShape, DenseSize, DenseSpace};
 use strata_space::{
-    Chain, Curve, DrawingTheme, Finish, KeySpace, NestedSize, Parameter, ParameterReader,
-    Parameters, Puzzle, SearchSize, Seed, SpaceError, StateSpace, Work,
+    Chain, Curve, DrawingTheme, Finish, KeySpace, Keyed, NestedSize, NoNested, Parameter,
+    ParameterReader, Parameters, Puzzle, SearchSize, Seed, SpaceError, StateSpace, Work,
 };
 
 /// A path of ten states with one direction. No method gives what its default does.
@@ -48,6 +48,9 @@ fn search_size() -> SearchSize {
 
 #[deny(clippy::missing_trait_methods)]
 impl Puzzle for Told {
+    type States = Keyed<Told>;
+    type Nested = NoNested;
+
     const NAME: &'static str = "told";
     const SUMMARY: &'static str = "a path that says everything itself";
     const PARAMETERS: &'static [Parameter] = &[Parameter::optional("both", "false", "any")];
@@ -88,8 +91,8 @@ impl Puzzle for Told {
     fn drawing(&self, position: &str, theme: DrawingTheme) -> Option<String> {
         Some(format!("<svg>{position} {theme:?}</svg>"))
     }
-    fn no_nested_form() -> String {
-        "not nested".into()
+    fn nested(&self) -> Result<NoNested, SpaceError> {
+        Err(refused("not nested"))
     }
     fn check_explicit(&self) -> Result<(), SpaceError> {
         Err(refused("not explicit"))
@@ -135,7 +138,7 @@ impl KeySpace for Told {
 #[test]
 fn a_space_gives_what_its_puzzle_gives() {
     for both in [false, true] {
-        let space = Space::keyed(Told { both }).unwrap();
+        let space = Space::new(Told { both }).unwrap();
         let start = space.state_space().seeds();
         assert_eq!(
             (space.name(), space.label(), space.distance_name()),
@@ -168,7 +171,7 @@ fn a_space_gives_what_its_puzzle_gives() {
 
 #[test]
 fn a_puzzle_is_opened_as_part_of_the_work() {
-    let registry = Registry::new(vec![Entry::keyed::<Told>()]);
+    let registry = Registry::new(vec![Entry::of::<Told>()]);
     let work = Work::new(OPENING_STEPS);
     let open = || registry.open_within(Told::NAME, &Parameters::new(), &work);
     assert_eq!(open().unwrap().name(), Told::NAME);

@@ -2,7 +2,7 @@
 
 use std::marker::PhantomData;
 
-use strata::{KeySpace, Parameter, Parameters, Puzzle, Search, Seed, SpaceError};
+use strata::{KeySpace, Keyed, NoNested, Parameter, Parameters, Puzzle, Search, Seed, SpaceError};
 use strata_space::Key;
 
 use crate::kinds::check::{Expected, check, from_both_ends, sizes};
@@ -140,6 +140,9 @@ impl<K: Key> KeySpace for Listed<K> {
 }
 
 impl<K: Key> Puzzle for Listed<K> {
+    type States = Keyed<Listed<K>>;
+    type Nested = NoNested;
+
     const NAME: &'static str = "listed";
     const SUMMARY: &'static str = "a graph by lists of edges";
     const PARAMETERS: &'static [Parameter] = &[];
