@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use strata_puzzles::permutation::{RankKey, WidePermutation};
-use strata_space::{KeySpace, Puzzle, SpaceError};
+use strata_space::{Key192, KeySpace, Puzzle, SpaceError};
 
 use crate::permutation::{open, parameters};
 
@@ -125,9 +125,13 @@ fn layers_of_keys<S: KeySpace>(space: &S, depth: usize) -> Vec<(usize, u64)> {
     counts
 }
 
+/// A puzzle with wide keys, made of one whose keys were too narrow.
 fn open_wide(content: &str, options: &[(&str, &str)]) -> WidePermutation {
-    let puzzle = WidePermutation::open(&parameters(content, options)).unwrap();
+    let puzzle = open(content, options).unwrap().with_keys::<Key192>().unwrap();
     puzzle.check_explicit().unwrap();
+    let parsed = WidePermutation::open(&parameters(content, options)).unwrap();
+    assert_eq!((puzzle.seeds(), puzzle.key_bits()), (parsed.seeds(), parsed.key_bits()));
+    assert_eq!(puzzle.parameters(), parsed.parameters());
     puzzle
 }
 
