@@ -53,12 +53,12 @@ const CRATE_RULES: [CrateRule; 16] = [
     },
     CrateRule { name: VERIFIER, uses: &[], tests_use: &[] },
     CrateRule { name: PANEX, uses: &[REPLAY, VERIFIER, CLI, RUN, STORE], tests_use: &[] },
+    CrateRule { name: CHECKS, uses: &[], tests_use: &[] },
     CrateRule {
         name: TESTING,
         uses: &[SPACE, STORE, PUZZLES, ENGINE, RUN, LIBRARY, PROTO, WORKER, COORDINATOR, REPLAY],
-        tests_use: &[],
+        tests_use: &[CHECKS],
     },
-    CrateRule { name: CHECKS, uses: &[], tests_use: &[] },
 ];
 
 /// The puzzles that ship.

@@ -1,10 +1,5 @@
-//! Checks of the workspace: its structure, its pages, its deployment files.
+//! Checks of the structure of the workspace.
 #![allow(clippy::unwrap_used)] // clippy.toml allows it in tests, but not in their helpers
 
 mod architecture;
 mod cycles;
-mod deploy;
-mod mutants;
-mod nightly;
-mod pages;
-mod recovery;

@@ -4,6 +4,7 @@ pub(crate) mod expected;
 pub(crate) mod follow;
 pub(crate) mod job_events;
 pub(crate) mod layers;
+pub(crate) mod path;
 pub(crate) mod record;
 pub(crate) mod remote;
 pub(crate) mod removed;

@@ -2,11 +2,12 @@
 
 use std::error::Error;
 use std::future::Future;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use strata_proto::net::{Connection, NetError, Security, convert, limits, status_reason};
 use strata_proto::v1;
 use strata_proto::v1::job_service_client::JobServiceClient;
+use strata_run::CancelToken;
 use strata_store::LayerRecord;
 use tokio::runtime::{Builder, Runtime};
 use tonic::{Code, Response, Status, Streaming};
@@ -21,9 +22,31 @@ const CALL_TIMEOUT: Duration = Duration::from_secs(30);
 /// Time limit of a health check.
 const HEALTH_TIMEOUT: Duration = Duration::from_secs(5);
 
+/// When the calls of a connection end, whatever the coordinator does.
+#[derive(Clone, Debug)]
+pub(crate) struct Until {
+    /// The latest time.
+    pub(crate) deadline: Instant,
+    /// Ends them when it is cancelled.
+    pub(crate) stop: CancelToken,
+}
+
+impl Until {
+    /// Time between two looks at the token.
+    const POLL: Duration = Duration::from_millis(100);
+
+    /// Waits for the end.
+    async fn end(&self) {
+        while !self.stop.is_cancelled() && Instant::now() < self.deadline {
+            tokio::time::sleep(Until::POLL).await;
+        }
+    }
+}
+
 /// Connection to a coordinator.
 pub(crate) struct Remote<'a> {
     pub(crate) args: &'a ClientArgs,
+    until: Option<Until>,
     security: Security,
     runtime: Runtime,
     /// None after the connection was lost.
@@ -61,7 +84,24 @@ impl<'a> Remote<'a> {
         let runtime = runtime()?;
         let connection = runtime.block_on(security.connect(&args.coordinator));
         let client = Some(job_service(connection?));
-        Ok(Remote { args, security, runtime, client })
+        Ok(Remote { args, until: None, security, runtime, client })
+    }
+
+    /// The same connection, whose calls and streams end at some time.
+    pub(crate) fn until(self, until: Until) -> Remote<'a> {
+        Remote { until: Some(until), ..self }
+    }
+
+    /// The result of a call or of a wait for an item.
+    fn wait<T>(&self, answer: impl Future<Output = Result<T, Status>>) -> Result<T, Failure> {
+        let answer = self.runtime.block_on(async {
+            let Some(until) = &self.until else { return answer.await };
+            tokio::select! {
+                answer = answer => answer,
+                () = until.end() => Err(Status::cancelled("the time for it is over")),
+            }
+        });
+        answer.map_err(|status| self.failure(&status))
     }
 
     /// Makes a call with a single reply.
@@ -72,11 +112,11 @@ impl<'a> Remote<'a> {
         let Some(client) = self.client.clone() else {
             return Err(Failure::new(ExitCode::Unreachable, "the connection was lost"));
         };
-        let answer = self.runtime.block_on(async {
+        let answer = self.wait(async {
             let late = |_| Status::deadline_exceeded(format!("no reply within {CALL_TIMEOUT:?}"));
             tokio::time::timeout(CALL_TIMEOUT, call(client)).await.map_err(late)?
         });
-        answer.map(Response::into_inner).map_err(|status| self.failure(&status))
+        answer.map(Response::into_inner)
     }
 
     /// Submits a job.
@@ -199,8 +239,7 @@ impl<'a> Remote<'a> {
 
     /// The next item of a stream, without regard to signals.
     pub(crate) fn next<T>(&self, items: &mut Streaming<T>) -> Result<Option<T>, Failure> {
-        let item = self.runtime.block_on(items.message());
-        item.map_err(|status| self.failure(&status))
+        self.wait(items.message())
     }
 
     /// All items of a stream of parts.
@@ -229,7 +268,7 @@ impl<'a> Remote<'a> {
         after: Option<u32>,
         signals: &mut Signals,
     ) -> Attempt<Streaming<v1::JobEvent>> {
-        let Remote { args, security, runtime, client } = self;
+        let Remote { args, security, runtime, client, .. } = self;
         let request = v1::WatchRequest { job: job.to_owned(), after };
         let begin = async {
             let mut connected = match client.take() {

@@ -3,8 +3,7 @@
 pub(crate) mod drawings;
 pub(crate) mod given;
 pub(crate) mod moves;
-pub(crate) mod path_command;
-pub(crate) mod presenter;
 pub(crate) mod puzzle;
+pub(crate) mod repeat;
 pub(crate) mod request;
 pub(crate) mod shipped;

@@ -1,7 +1,5 @@
 //! Moves of a shortest solution: text form and output.
 
-use strata_run::FoundPath;
-
 use crate::output::events;
 use crate::output::exit::Failure;
 use crate::output::path_form::{PathForm, PathFormat};
@@ -24,22 +22,22 @@ pub(crate) fn as_words(moves: &Moves, format: PathFormat) -> Shown {
 }
 
 /// Prints the moves of a path, or writes them to the file of the command line.
+///
+/// # Errors
+/// If the file cannot be written.
 pub(crate) fn emit(
-    (moves, between): Shown,
-    path: FoundPath,
+    path: events::Path,
     form: &PathForm,
     progress: &Progress,
 ) -> Result<(), Failure> {
-    let FoundPath { moves: names, positions } = path;
     let file = form.file();
-    let name = file.map(|file| file.display().to_string());
-    let event = events::Path { moves, file: name, positions, names, between };
+    let path = events::Path { file: file.map(|file| file.display().to_string()), ..path };
     if let Some(file) = file {
-        std::fs::write(file, event.text()).map_err(|error| {
+        std::fs::write(file, path.text()).map_err(|error| {
             let message = format!("cannot write {}: {error}", file.display());
             Failure::usage(message)
         })?;
     }
-    progress.emit(&events::Event::Path(event));
+    progress.emit(&events::Event::Path(path));
     Ok(())
 }

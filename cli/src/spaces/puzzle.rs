@@ -8,6 +8,7 @@ use strata_space::dense::DenseSpace;
 use strata_space::{Chain, SpaceError, StateSpace};
 use strata_store::JobSpec;
 
+use crate::output::events;
 use crate::output::exit::{ExitCode, Failure};
 use crate::output::path_form::{PathForm, PathFormat};
 use crate::output::progress::Progress;
@@ -58,7 +59,7 @@ impl Puzzle {
     /// writes them.
     ///
     /// # Errors
-    /// If the moves do not lead to the goal, are not `expected` in number, or cannot be written.
+    /// Those of [`Self::replay`]; if the moves cannot be written.
     pub(crate) fn show(
         &self,
         path: FoundPath,
@@ -67,12 +68,29 @@ impl Puzzle {
         other_form: bool,
         progress: &Progress,
     ) -> Result<(), Failure> {
-        let shown = self.replayed(&path.moves, expected, form.path_format, other_form);
-        let shown = shown.map_err(|why| {
+        let path = self.replay(path, expected, form.path_format, other_form)?;
+        moves::emit(path, form, progress)
+    }
+
+    /// Replays the moves of a path by code that shares nothing with the search. Returns them with their
+    /// text form.
+    ///
+    /// # Errors
+    /// If the moves do not lead to the goal, or are not `expected` in number.
+    pub(crate) fn replay(
+        &self,
+        path: FoundPath,
+        expected: Option<u64>,
+        format: PathFormat,
+        other_form: bool,
+    ) -> Result<events::Path, Failure> {
+        let shown = self.replayed(&path.moves, expected, format, other_form);
+        let (moves, between) = shown.map_err(|why| {
             let message = format!("the path of {} moves is not right: {why}", path.moves.len());
             Failure::new(ExitCode::Unexpected, message)
         })?;
-        moves::emit(shown, path, form, progress)
+        let FoundPath { moves: names, positions } = path;
+        Ok(events::Path { moves, file: None, positions, names, between })
     }
 
     /// The moves in text form, if they lead from start to goal and have the expected number.

@@ -104,20 +104,6 @@ fn paths_of_other_puzzles_have_positions() {
     }
 }
 
-/// A coordinator that is killed cannot end the process that it started for its page.
-#[test]
-fn a_search_for_a_path_ends_with_its_standard_input() {
-    // It accepts connections and never answers.
-    let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-    let address = silent.local_addr().unwrap();
-    let line = format!("path x --until-input-ends --insecure --coordinator=http://{address}");
-    let mut child = strata(&line).stdin(Stdio::piped()).spawn().unwrap();
-    std::thread::sleep(std::time::Duration::from_millis(300));
-    assert!(child.try_wait().unwrap().is_none());
-    drop(child.stdin.take());
-    assert_eq!(child.wait().unwrap().code(), Some(130));
-}
-
 #[test]
 fn a_path_may_go_to_a_file() {
     let dir = tempdir().unwrap();

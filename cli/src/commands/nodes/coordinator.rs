@@ -1,6 +1,5 @@
 //! `strata coordinator`: the coordinator of a cluster.
 
-use std::ffi::OsString;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -18,13 +17,12 @@ use strata_proto::platform::{Platform, System};
 use strata_run::CancelToken;
 
 use super::node;
-use crate::args::cluster::SecurityArgs;
+use super::presenter::{self, JobPaths, LIMIT, PuzzlePresenter};
+use crate::args::cluster::{ClientArgs, SecurityArgs};
 use crate::duration::{DurationError, parse_duration};
 use crate::output::exit::{ExitCode, Failure, path_code};
 use crate::program;
 use crate::signals::Signals;
-use crate::spaces::path_command::{self, PathCommand};
-use crate::spaces::presenter::PuzzlePresenter;
 
 /// Arguments of `coordinator`.
 #[derive(Debug, Args)]
@@ -175,7 +173,7 @@ fn options(
         dashboard: DashboardOptions {
             host_names: args.http_names.clone(),
             presenter: Arc::new(PuzzlePresenter {
-                path: path_command(args, end),
+                paths: paths(args, end),
                 ..PuzzlePresenter::default()
             }),
         },
@@ -193,8 +191,8 @@ async fn bind(
         Coordinator::bind(options, &args.data_dir, security, args.listen, args.http).await;
     let coordinator = coordinator.map_err(failure)?;
     // A coordinator that was killed may have left a search. The data directory is locked now.
-    if let Err(error) = path_command::remove(&path_folder(args)) {
-        tracing::warn!("a search for a path still takes space: {error}");
+    if let Err(error) = presenter::remove(&path_folder(args)) {
+        tracing::warn!("{error}");
     }
     Ok(coordinator)
 }
@@ -208,10 +206,9 @@ impl Drop for EndOfPaths {
     }
 }
 
-/// How the web page finds moves: `strata path` with this coordinator's own files. None if its address is
-/// not known before it listens.
-fn path_command(args: &CoordinatorArgs, stop: CancelToken) -> Option<PathCommand> {
-    let program = std::env::current_exe().ok()?;
+/// How the web page finds moves: by calls to this coordinator, as `strata path` makes them. None if its
+/// address is not known before it listens.
+fn paths(args: &CoordinatorArgs, stop: CancelToken) -> Option<JobPaths> {
     let mut addr = args.listen;
     if addr.port() == 0 {
         return None;
@@ -223,27 +220,10 @@ fn path_command(args: &CoordinatorArgs, stop: CancelToken) -> Option<PathCommand
             Ipv6Addr::LOCALHOST.into()
         });
     }
-    let SecurityArgs { token_file, tls_ca, tls_cert, tls_key, insecure } = &args.security;
-    let scheme = if tls_cert.is_some() { "https" } else { "http" };
-    let mut words: Vec<OsString> =
-        ["path", "--json", "--progress", "none", "--path-format", "moves", "--until-input-ends"]
-            .map(OsString::from)
-            .to_vec();
-    words.push(format!("--coordinator={scheme}://{addr}").into());
-    let files = [
-        ("--token-file", token_file),
-        ("--tls-ca", tls_ca),
-        ("--tls-cert", tls_cert),
-        ("--tls-key", tls_key),
-    ];
-    for (flag, file) in files {
-        words.extend(file.iter().flat_map(|file| [flag.into(), file.into()]));
-    }
-    if *insecure {
-        words.push("--insecure".into());
-    }
-    let folder = path_folder(args);
-    Some(PathCommand { program, words, folder, limit: path_command::LIMIT, stop })
+    let scheme = if args.security.tls_cert.is_some() { "https" } else { "http" };
+    let client =
+        ClientArgs { coordinator: format!("{scheme}://{addr}"), security: args.security.clone() };
+    Some(JobPaths { client, folder: path_folder(args), limit: LIMIT, stop })
 }
 
 /// Folder of searches for paths.
@@ -305,7 +285,7 @@ mod tests {
     fn a_start_removes_a_search_for_a_path_that_was_left() {
         let folder = tempfile::tempdir().unwrap();
         let line = ["strata", "coordinator", "--listen=127.0.0.1:0", "--http=127.0.0.1:0"];
-        let line = line.map(OsString::from);
+        let line = line.map(std::ffi::OsString::from);
         let data_dir = ["--data-dir".into(), folder.path().into()];
         let cli = Cli::try_parse_from(line.into_iter().chain(data_dir)).unwrap();
         let Command::Coordinator(args) = cli.command else { panic!("not coordinator") };

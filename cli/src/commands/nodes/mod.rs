@@ -2,5 +2,6 @@
 
 pub(crate) mod coordinator;
 mod node;
+mod presenter;
 pub(crate) mod tls_init;
 pub(crate) mod worker;

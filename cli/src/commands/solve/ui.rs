@@ -13,7 +13,7 @@ use super::page::{PageSink, SearchPage};
 use crate::output::console::Console;
 use crate::output::exit::{ExitCode, Failure};
 use crate::output::progress::Progress;
-use crate::spaces::presenter;
+use crate::spaces::repeat;
 
 /// The page of a search, served until it is dropped.
 pub(super) struct Ui {
@@ -43,7 +43,7 @@ impl Ui {
             return Err(Failure::usage(message));
         }
         let spec = request.spec();
-        let command = presenter::command(&spec.space, &spec.params, spec.engine.name());
+        let command = repeat::command(&spec.space, &spec.params, spec.engine.name());
         let page = SearchPage::new(request, command);
         let (token, secret) = Token::random().map_err(Failure::usage)?;
         let security = Security::open(Some(token), &TlsFiles::default()).map_err(Failure::usage)?;
