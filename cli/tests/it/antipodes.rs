@@ -96,7 +96,10 @@ fn searches_that_cannot_have_antipodes_are_refused() {
     for (line, why) in [
         ("pancake 6 --goal r2 --antipodes 3", "--exhaust"),
         ("pancake 6 --exhaust --keep-layers last --antipodes 3", "need --keep-layers all"),
-        ("panex 3 --exhaust --engine symbolic --antipodes 3", "--engine explicit keeps them"),
+        (
+            "panex 3 --exhaust --engine symbolic --antipodes 3",
+            "does not support --antipodes: --engine explicit does",
+        ),
     ] {
         refused(&mut solve(dir.path(), line), why);
         // A variable may be meant for other searches.
