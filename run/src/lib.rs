@@ -43,7 +43,7 @@ pub use local::budget::{Budget, BudgetError};
 pub use local::dense::{DenseSetup, DenseWorker, numbering};
 pub use local::error::WorkerError;
 pub use local::restore::Restore;
-pub use local::symbolic::{SymbolicWorker, check_diagram, load_diagram};
+pub use local::symbolic::{SymbolicWorker, load_diagram};
 pub use local::work::Work;
 pub use local::worker::{Setup, Worker};
 pub use path::antipodes::{Antipode, Antipodes};

@@ -48,17 +48,17 @@ pub use diagram::{
 };
 pub use error::{Result, StoreError};
 pub use fs::{
-    FaultyFs, Fs, FsFile, FsRead, RealFs, create_dir_durably, create_private, hold_temporary,
-    is_temporary, is_unusable_path, open_input, open_private, open_regular, read_input,
-    read_limited, remove_abandoned, write_durably,
+    FaultyFs, Fs, FsFile, FsRead, RealFs, create_dir_durably, hold_temporary, is_temporary,
+    is_unusable_path, open_input, open_private, open_regular, read_input, read_limited,
+    remove_abandoned, write_durably,
 };
 pub use hex::Hex64;
 pub use holder::Holder;
 pub use job::{
     Checkpoint, CheckpointFile, Counters, DataDir, EngineKind, History, HistoryPrefix, HistoryView,
-    JobDir, JobResult, JobSpec, KeptFile, LayerRecord, MANIFEST_FORMAT, Manifest, OwnedJob,
-    Removed, RunSettings, RunState, frontier_file, is_layer_file, jobs_in, layer_file, older_file,
-    owned_jobs, read_history, remove_job, remove_remains, take_job,
+    JobDir, JobResult, JobSpec, KeptFile, LayerRecord, Manifest, OwnedJob, Removed, RunSettings,
+    RunState, frontier_file, is_layer_file, jobs_in, layer_file, older_file, owned_jobs,
+    read_history, remove_job, remove_remains, take_job,
 };
 pub use key::{EntryKey, KeyRange};
 pub use layer::{

@@ -69,7 +69,7 @@ fn failed(folder: &JobDir) -> impl FnOnce(StepError) -> WorkerError + '_ {
 ///
 /// # Errors
 /// If the file is missing or damaged.
-pub fn check_diagram(folder: &JobDir, record: &CheckpointFile) -> Result<(), StoreError> {
+pub(crate) fn check_diagram(folder: &JobDir, record: &CheckpointFile) -> Result<(), StoreError> {
     let path = folder.file_path(&record.file)?;
     check_diagram_snapshot(&**folder.fs(), &path, folder.job(), record.depth, seal_of(record))
 }

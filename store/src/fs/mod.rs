@@ -14,6 +14,5 @@ pub use faulty::FaultyFs;
 pub use file_system::{Fs, FsFile, FsRead};
 pub use real::RealFs;
 pub use regular::{
-    create_private, is_unusable_path, open_input, open_private, open_regular, read_input,
-    read_limited,
+    is_unusable_path, open_input, open_private, open_regular, read_input, read_limited,
 };

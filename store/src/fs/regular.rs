@@ -57,7 +57,7 @@ pub fn read_limited(from: impl Read, limit: u64) -> io::Result<Vec<u8>> {
 ///
 /// # Errors
 /// The operating system's error; `InvalidInput` or `IsADirectory` if it is not a regular file.
-pub fn create_private(path: &Path) -> io::Result<File> {
+pub(crate) fn create_private(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     let file = open(options.write(true).create(true).mode(FILE_MODE), path, OFlags::NOFOLLOW)?;
     file.set_len(0)?;

@@ -21,7 +21,7 @@ use crate::name::check_name;
 pub(crate) const MANIFEST_FILE: &str = "manifest.json";
 
 /// Version of the manifest format.
-pub const MANIFEST_FORMAT: u32 = 1;
+const MANIFEST_FORMAT: u32 = 1;
 
 const CHECKSUM_LABEL: &[u8] = b",\n  \"checksum\": \"";
 const CHECKSUM_END: &[u8] = b"\"\n}\n";
@@ -91,7 +91,7 @@ pub struct RunSettings {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Manifest {
-    /// [`MANIFEST_FORMAT`].
+    /// Version of the format, 1.
     pub format: u32,
     /// The job's id, which is also the name of its folder.
     pub job: String,

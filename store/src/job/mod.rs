@@ -17,6 +17,6 @@ pub use dir::JobDir;
 pub use history::{History, HistoryView, read_history};
 pub use layer_names::{frontier_file, is_layer_file, layer_file, older_file};
 pub use layer_record::{KeptFile, LayerRecord};
-pub use manifest::{JobResult, MANIFEST_FORMAT, Manifest, RunSettings, RunState};
+pub use manifest::{JobResult, Manifest, RunSettings, RunState};
 pub use removal::{OwnedJob, Removed, owned_jobs, remove_job, remove_remains, take_job};
 pub use spec::{EngineKind, JobSpec};
