@@ -129,7 +129,7 @@ impl Ranking {
     ) -> Option<K> {
         match self.bits {
             0..=SHORT_BITS => {
-                self.rank_as::<u64>(kind, turn, counts).map(|rank| K::of(rank.widen()))
+                self.rank_as::<u64>(kind, turn, counts).map(|rank| K::of(rank.to_wide()))
             }
             _ => self.rank_as::<K>(kind, turn, counts),
         }
@@ -143,8 +143,8 @@ impl Ranking {
     ) -> Option<W> {
         self.orbits.iter().try_fold(W::small(0), |total, orbit| {
             let rank = match orbit.width() {
-                Width::Short => W::of(orbit.rank::<u64>(kind, turn, counts)?.widen()),
-                Width::Middle => W::of(orbit.rank::<u128>(kind, turn, counts)?.widen()),
+                Width::Short => W::of(orbit.rank::<u64>(kind, turn, counts)?.to_wide()),
+                Width::Middle => W::of(orbit.rank::<u128>(kind, turn, counts)?.to_wide()),
                 Width::Wide => orbit.rank::<W>(kind, turn, counts)?,
             };
             Some(total.times(W::of(orbit.states), rank))
@@ -172,7 +172,7 @@ impl Ranking {
             let (rest, of_orbit) = rank.divide(W::of(orbit.states));
             match orbit.width() {
                 Width::Short => orbit.unrank(of_orbit.low(), &mut state),
-                Width::Middle => orbit.unrank(of_orbit.widen().low(), &mut state),
+                Width::Middle => orbit.unrank(of_orbit.to_wide().low(), &mut state),
                 Width::Wide => orbit.unrank(of_orbit, &mut state),
             }
             rank = rest;

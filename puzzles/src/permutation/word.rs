@@ -8,7 +8,7 @@ pub trait Word: Copy + PartialOrd {
     fn of(wide: Key192) -> Self;
 
     /// The number as the widest integer.
-    fn widen(self) -> Key192;
+    fn to_wide(self) -> Key192;
 
     /// Its 64 low bits.
     fn low(self) -> u64;
@@ -49,7 +49,7 @@ impl Word for u64 {
     }
 
     #[inline]
-    fn widen(self) -> Key192 {
+    fn to_wide(self) -> Key192 {
         self.into()
     }
 
@@ -89,7 +89,7 @@ impl Word for u128 {
     }
 
     #[inline]
-    fn widen(self) -> Key192 {
+    fn to_wide(self) -> Key192 {
         self.into()
     }
 
@@ -128,7 +128,7 @@ impl Word for Key192 {
     }
 
     #[inline]
-    fn widen(self) -> Key192 {
+    fn to_wide(self) -> Key192 {
         self
     }
 
