@@ -9,7 +9,7 @@ use std::hint::black_box;
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use strata_store::{
     BlockEncoder, EncodeOptions, EntryKey, FileKind, KeyRange, Layer, LayerCursor, LayerHeader,
-    LayerTotals, LayerWriter, Result,
+    LayerTotals, LayerWriter, Result, Word,
 };
 
 /// Regions as (key, range of `locals`), and all their states.
@@ -50,7 +50,7 @@ fn encode(data: &Data, encoder: &mut BlockEncoder) -> Result<Layer> {
     let header = LayerHeader::new(FileKind::Layer, "bench", 1, 0);
     let writer = LayerWriter::memory(header)?;
     for (key, range) in &data.regions {
-        encoder.push(&writer, *key, &data.locals[range.clone()])?;
+        encoder.push(&writer, *key, Word::of(&data.locals[range.clone()]))?;
     }
     let part = encoder.finish(&writer)?;
     let totals = LayerTotals {

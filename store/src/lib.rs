@@ -64,7 +64,7 @@ pub use key::{EntryKey, KeyRange};
 pub use layer::{
     BlockEncoder, BlockMeta, EncodeOptions, ExpectedFile, FileKind, FilePart, Layer, LayerCursor,
     LayerHeader, LayerTotals, LayerWriter, List, ListBuf, LocalWidth, LocalWord, MAX_ENTRY_WORDS,
-    RecycledFile, Sample, ShardCount, ShardEntry, VerifiedCounts,
+    RecycledFile, Sample, ShardCount, ShardEntry, VerifiedCounts, Word,
 };
 pub use name::check_name;
 pub use strata_space::{Digest, Weight};

@@ -181,7 +181,7 @@ fn unexpected(error: impl std::fmt::Display) -> Failure {
 mod tests {
     use strata_store::{
         BlockEncoder, EncodeOptions, EntryKey, FileKind, Hex64, LayerHeader, LayerTotals,
-        LayerWriter,
+        LayerWriter, Word,
     };
 
     use super::*;
@@ -195,7 +195,7 @@ mod tests {
         let writer = LayerWriter::memory(header).unwrap();
         let mut encoder = BlockEncoder::new(EncodeOptions::default()).unwrap();
         let locals: Vec<u32> = (0..states).collect();
-        encoder.push(&writer, EntryKey { shard: 0, region: 7 }, &locals).unwrap();
+        encoder.push(&writer, EntryKey { shard: 0, region: 7 }, Word::of(&locals)).unwrap();
         let totals = LayerTotals { regions: 1, states: states.into(), ..LayerTotals::default() };
         let part = encoder.finish(&writer).unwrap();
         let layer = writer.seal(vec![part], totals).unwrap();

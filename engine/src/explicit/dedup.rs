@@ -8,7 +8,7 @@ use crate::explicit::kernel::Decoded;
 /// Reduces inside successors to the new states: adds the inbox, sorts, and removes repetitions and
 /// states of the current and the previous layer. Records in `stats` whether two searches have met.
 pub(crate) fn keep_new(inputs: Decoded<'_>, next: &mut Vec<Local>, stats: &mut LayerStats) {
-    next.extend_from_slice(inputs.inbox.locals());
+    next.extend_from_slice(inputs.inbox.narrow());
     next.sort_unstable();
     next.dedup();
     subtract(next, inputs.current);

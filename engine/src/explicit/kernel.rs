@@ -1,7 +1,7 @@
 //! Region kernels: the interface between the structure of a space and the pass over a layer.
 
 use strata_space::{ExitEdge, LayerStats, Local};
-use strata_store::{EntryKey, Layer, List, LocalWidth, StoreError};
+use strata_store::{EntryKey, Layer, List, LocalWidth, StoreError, Word};
 
 use crate::explicit::error::{Error, Result};
 
@@ -31,58 +31,63 @@ pub(crate) struct Decoded<'a> {
 }
 
 /// Exits into one region, in the batches in which they arrived. Each batch is unsorted and may
-/// repeat locals. Wide locals are given as words, see [`LocalWidth`](strata_store::LocalWidth).
+/// repeat locals.
 #[derive(Clone, Debug, Default)]
 pub struct Batches {
-    locals: Vec<Local>,
-    /// The end of each batch in `locals`, and its inverse edge.
+    words: Vec<Word>,
+    /// The end of each batch in `words`, and its inverse edge.
     ends: Vec<(usize, Option<ExitEdge>)>,
 }
 
 impl Batches {
     /// Adds a batch; `inverse` as for [`ExitSink::send`].
     #[inline]
-    pub fn push(&mut self, inverse: Option<ExitEdge>, batch: &[Local]) {
-        self.locals.extend_from_slice(batch);
-        self.ends.push((self.locals.len(), inverse));
+    pub fn push(&mut self, inverse: Option<ExitEdge>, batch: &[Word]) {
+        self.words.extend_from_slice(batch);
+        self.ends.push((self.words.len(), inverse));
     }
 
     /// Adds a batch from an iterator.
     pub(crate) fn push_all(
         &mut self,
         inverse: Option<ExitEdge>,
-        batch: impl Iterator<Item = Local>,
+        batch: impl Iterator<Item = Word>,
     ) {
-        self.locals.extend(batch);
-        self.ends.push((self.locals.len(), inverse));
+        self.words.extend(batch);
+        self.ends.push((self.words.len(), inverse));
     }
 
     /// Removes all batches and keeps the memory.
     #[inline]
     pub fn clear(&mut self) {
-        self.locals.clear();
+        self.words.clear();
         self.ends.clear();
     }
 
-    /// The locals of all batches.
+    /// The locals of all batches, as words.
     #[inline]
-    pub fn locals(&self) -> &[Local] {
-        &self.locals
+    pub fn words(&self) -> &[Word] {
+        &self.words
+    }
+
+    /// The locals of all batches, which have one word.
+    #[inline]
+    pub(crate) fn narrow(&self) -> &[Local] {
+        Word::locals(&self.words)
     }
 
     /// The batches, each with its inverse edge.
-    pub(crate) fn iter(&self) -> impl ExactSizeIterator<Item = (Option<ExitEdge>, &[Local])> {
+    pub(crate) fn iter(&self) -> impl ExactSizeIterator<Item = (Option<ExitEdge>, &[Word])> {
         let mut from = 0;
         self.ends.iter().map(move |(end, inverse)| {
-            (*inverse, &self.locals[std::mem::replace(&mut from, *end)..*end])
+            (*inverse, &self.words[std::mem::replace(&mut from, *end)..*end])
         })
     }
 }
 
 /// Receives the exits of regions.
 pub trait ExitSink {
-    /// Takes a batch of exits into one region, unsorted and possibly with repetitions. Wide locals are
-    /// given as words.
+    /// Takes a batch of exits into one region, unsorted and possibly with repetitions.
     ///
     /// `inverse` is the exit edge of the target region that leads back to where the whole batch
     /// came from, if it is known. Moves are reversible, so the target region may skip that edge for
@@ -90,8 +95,7 @@ pub trait ExitSink {
     ///
     /// # Errors
     /// If the exits cannot be delivered, or have to be spilled and the file cannot be written.
-    fn send(&mut self, target: EntryKey, inverse: Option<ExitEdge>, locals: &[Local])
-    -> Result<()>;
+    fn send(&mut self, target: EntryKey, inverse: Option<ExitEdge>, words: &[Word]) -> Result<()>;
 
     /// Whether exits are needed. If not, a kernel may count them only.
     fn wants_exits(&self) -> bool {
@@ -151,14 +155,14 @@ pub trait Kernel: Send {
     /// Drops all regions that are not expanded yet, after a failed pass.
     fn discard(&mut self);
 
-    /// Counts states of a region, given as words, and their moves, and sends their exits.
+    /// Counts states of a region and their moves, and sends their exits.
     ///
     /// # Errors
     /// If `exits` fails.
     fn emit(
         &mut self,
         at: EntryKey,
-        states: &[Local],
+        states: &[Word],
         stats: &mut LayerStats,
         exits: &mut dyn ExitSink,
     ) -> Result<()>;

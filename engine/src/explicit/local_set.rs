@@ -1,7 +1,7 @@
 //! A set of locals as bits, read in order.
 
 use strata_space::Local;
-use strata_store::{List, LocalWidth, LocalWord};
+use strata_store::{List, LocalWidth, LocalWord, Word};
 
 use crate::explicit::sorting::sort_words;
 
@@ -69,6 +69,13 @@ impl LocalSet {
             locals.sort_unstable();
             locals.dedup();
         }
+    }
+
+    /// As [`Self::sort`], for locals of one word.
+    pub(crate) fn sort_words(&mut self, words: &mut Vec<Word>) {
+        let mut locals = Word::locals_vec(std::mem::take(words));
+        self.sort(&mut locals);
+        *words = Word::of_vec(locals);
     }
 
     /// Removes the locals of a list. They need not be in the set. None if it cannot be decoded.
@@ -163,8 +170,8 @@ fn ones(mut word: u64) -> impl Iterator<Item = u32> {
 }
 
 /// Sorts locals, given as words, and removes repetitions. The set must be empty, and is empty afterwards.
-pub(crate) fn sort_locals(width: LocalWidth, words: &mut Vec<u32>, set: &mut LocalSet) {
-    fn sort<L: LocalWord>(words: &mut Vec<u32>) {
+pub(crate) fn sort_locals(width: LocalWidth, words: &mut Vec<Word>, set: &mut LocalSet) {
+    fn sort<L: LocalWord>(words: &mut Vec<Word>) {
         let (mut locals, mut counts) = (Vec::<L>::new(), Vec::new());
         sort_words(words, &mut locals, &mut counts);
         locals.dedup();
@@ -172,7 +179,7 @@ pub(crate) fn sort_locals(width: LocalWidth, words: &mut Vec<u32>, set: &mut Loc
         locals.into_iter().for_each(|local| local.append(words));
     }
     match width {
-        LocalWidth::One => set.sort(words),
+        LocalWidth::One => set.sort_words(words),
         LocalWidth::Two => sort::<u64>(words),
         LocalWidth::Four => sort::<u128>(words),
     }

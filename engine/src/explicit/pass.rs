@@ -1,9 +1,9 @@
 //! A pass over a layer, and its tasks, one per thread.
 
-use strata_space::{ExitEdge, LayerStats, Local, State};
+use strata_space::{ExitEdge, LayerStats, State};
 use strata_store::{
     BlockEncoder, EncodeOptions, EntryKey, FilePart, KeyRange, Layer, LayerCursor, LayerWriter,
-    List, StoreError,
+    List, StoreError, Word,
 };
 
 use crate::explicit::error::{Error, Result};
@@ -294,13 +294,8 @@ impl Output for PassOutput<'_> {
 
 impl ExitSink for PassOutput<'_> {
     #[inline]
-    fn send(
-        &mut self,
-        target: EntryKey,
-        inverse: Option<ExitEdge>,
-        locals: &[Local],
-    ) -> Result<()> {
-        if self.pass.is_last { Ok(()) } else { self.outboxes.send(target, inverse, locals) }
+    fn send(&mut self, target: EntryKey, inverse: Option<ExitEdge>, words: &[Word]) -> Result<()> {
+        if self.pass.is_last { Ok(()) } else { self.outboxes.send(target, inverse, words) }
     }
 
     fn wants_exits(&self) -> bool {

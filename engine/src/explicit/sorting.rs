@@ -1,6 +1,6 @@
 //! Sorting of wide locals, which are often evenly distributed.
 
-use strata_store::LocalWord;
+use strata_store::{LocalWord, Word};
 
 /// Shorter lists are sorted by comparison. So are those whose places have more than 32 bits.
 const SHORT: usize = 64;
@@ -12,7 +12,7 @@ const LONG_BIN: u32 = 24;
 /// Replaces `sorted` with locals given as words, in order. Equal ones stay. `counts` is scratch memory.
 ///
 /// One pass puts the locals into bins of one or two by their high bits, a second sorts the bins.
-pub(crate) fn sort_words<L: LocalWord>(words: &[u32], sorted: &mut Vec<L>, counts: &mut Vec<u32>) {
+pub(crate) fn sort_words<L: LocalWord>(words: &[Word], sorted: &mut Vec<L>, counts: &mut Vec<u32>) {
     let locals = || words.chunks_exact(L::WIDTH.words()).map(L::read);
     let count = locals().len();
     if count < SHORT || u32::try_from(count).is_err() {

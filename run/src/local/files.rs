@@ -264,7 +264,7 @@ fn copy_number(path: &Path) -> Option<u32> {
 mod tests {
     use std::sync::Arc;
 
-    use strata_store::{BlockEncoder, EncodeOptions, EntryKey, LayerTotals, RealFs};
+    use strata_store::{BlockEncoder, EncodeOptions, EntryKey, LayerTotals, RealFs, Word};
 
     use super::*;
 
@@ -276,7 +276,7 @@ mod tests {
         files.resume(9, &HashSet::new());
         let writer = files.older_writer(LayerHeader::new(FileKind::Older, "job", 3, 0)).unwrap();
         let mut encoder = BlockEncoder::new(EncodeOptions::default()).unwrap();
-        encoder.push(&writer, EntryKey { shard: 0, region: 7 }, &[1, 2]).unwrap();
+        encoder.push(&writer, EntryKey { shard: 0, region: 7 }, &[Word(1), Word(2)]).unwrap();
         let totals = LayerTotals { regions: 1, states: 2, ..LayerTotals::default() };
         let part = encoder.finish(&writer).unwrap();
         let older = writer.seal(vec![part], totals).unwrap();

@@ -12,7 +12,7 @@ use crate::layer::file::{Layer, LayerData};
 use crate::layer::format::FileKind;
 use crate::layer::index::BlockMeta;
 use crate::layer::list::{List, ListBuf};
-use crate::layer::local::LocalWidth;
+use crate::layer::local::{LocalWidth, Word};
 use crate::layer::repeats::{ListPlace, ListPlaces};
 use crate::layer::source::Source;
 use crate::layer::wide;
@@ -67,7 +67,7 @@ pub struct LayerCursor {
     /// A list of several entries; empty unless it is in use.
     joined: ListBuf,
     /// The words of the list's states if `decoded`.
-    locals: Vec<u32>,
+    locals: Vec<Word>,
     decoded: bool,
 }
 
@@ -165,7 +165,7 @@ impl LayerCursor {
     /// # Errors
     /// `Corrupt` if they differ from what was written; the cursor is then at the end.
     #[inline]
-    pub fn locals(&mut self) -> Result<&[u32]> {
+    pub fn locals(&mut self) -> Result<&[Word]> {
         if !self.decoded {
             let mut locals = std::mem::take(&mut self.locals);
             let found = self.list().decode(&mut locals);

@@ -12,6 +12,7 @@ use crate::layer::columns::{Columns, Directory, MAX_DIRECTORY, grow};
 use crate::layer::format::{FileKind, LayerHeader};
 use crate::layer::index::{BlockMeta, FilePart, MAX_ENTRY_WORDS, ShardCount};
 use crate::layer::list::{List, ListBuf};
+use crate::layer::local::Word;
 use crate::layer::sample::Sampler;
 use crate::layer::writer::LayerWriter;
 
@@ -103,7 +104,7 @@ impl BlockEncoder {
     /// # Errors
     /// `Io` if the file cannot be written, `Inconsistent` if the region is out of order, empty or of
     /// another width. The encoder is then empty, and the caller must drop the writer.
-    pub fn push(&mut self, to: &LayerWriter, key: EntryKey, words: &[u32]) -> Result<()> {
+    pub fn push(&mut self, to: &LayerWriter, key: EntryKey, words: &[Word]) -> Result<()> {
         let width = to.header().width;
         debug_assert!(width.is_sorted(words), "locals of {key} out of order");
         if words.len() > self.entry_words {
@@ -145,7 +146,7 @@ impl BlockEncoder {
     /// Adds a region as several entries. Each but the last ends its block, so a reader finds a list that
     /// goes on by the keys of the index.
     #[cold]
-    fn push_parts(&mut self, to: &LayerWriter, key: EntryKey, words: &[u32]) -> Result<()> {
+    fn push_parts(&mut self, to: &LayerWriter, key: EntryKey, words: &[Word]) -> Result<()> {
         let LayerHeader { width, kind, .. } = *to.header();
         if !self.in_order(to, key) {
             return Err(self.reject(to, key, width.count(words)));

@@ -1,6 +1,6 @@
 //! Encoded lists of states, which can be copied between files without decoding.
 
-use crate::layer::local::{LocalWidth, LocalWord};
+use crate::layer::local::{LocalWidth, LocalWord, Word};
 use crate::layer::{bits, gaps, wide};
 
 /// A strictly increasing list of states, encoded. Equal lists have equal bytes.
@@ -40,11 +40,11 @@ impl List<'_> {
 
     /// Decodes the states into `words`, replacing its content; `None` if the bytes are not a list.
     #[must_use]
-    pub fn decode(&self, words: &mut Vec<u32>) -> Option<()> {
+    pub fn decode(&self, words: &mut Vec<Word>) -> Option<()> {
         match self.width {
             LocalWidth::One => {
-                words.resize(self.len() + gaps::SLACK, 0);
-                gaps::get_list(self.bit, self.columns(), words)?;
+                words.resize(self.len() + gaps::SLACK, Word::default());
+                gaps::get_list(self.bit, self.columns(), Word::locals_mut(words))?;
                 words.truncate(self.len());
                 Some(())
             }
@@ -53,7 +53,7 @@ impl List<'_> {
         }
     }
 
-    fn decode_words<L: LocalWord>(&self, words: &mut Vec<u32>) -> Option<()> {
+    fn decode_words<L: LocalWord>(&self, words: &mut Vec<Word>) -> Option<()> {
         words.clear();
         words.reserve(self.len() * L::WIDTH.words());
         wide::get_list(self.bit, self.columns(), |local: L| local.append(words))
@@ -70,8 +70,11 @@ impl List<'_> {
         if self.width != L::WIDTH {
             return None;
         }
-        if let Some(words) = L::as_words_mut(locals) {
-            return self.decode(words);
+        if let Some(locals) = L::as_narrow_mut(locals) {
+            locals.resize(self.len() + gaps::SLACK, 0);
+            gaps::get_list(self.bit, self.columns(), locals)?;
+            locals.truncate(self.len());
+            return Some(());
         }
         locals.reserve(self.len());
         wide::get_list(self.bit, self.columns(), |local| locals.push(local))
@@ -126,8 +129,8 @@ impl ListBuf {
 
     /// Encodes a strictly increasing list, replacing the one before.
     pub fn encode_locals<L: LocalWord>(&mut self, locals: &[L]) -> List<'_> {
-        if let Some(words) = L::as_words(locals) {
-            return self.encode(words);
+        if let Some(locals) = L::as_narrow(locals) {
+            return self.encode(locals);
         }
         self.width = L::WIDTH;
         if self.gaps.len() < locals.len() {
@@ -143,12 +146,12 @@ impl ListBuf {
     }
 
     /// Encodes a strictly increasing list of locals given as words, replacing the list before.
-    pub fn encode_words(&mut self, width: LocalWidth, words: &[u32]) -> List<'_> {
-        fn locals<L: LocalWord>(words: &[u32]) -> Vec<L> {
+    pub fn encode_words(&mut self, width: LocalWidth, words: &[Word]) -> List<'_> {
+        fn locals<L: LocalWord>(words: &[Word]) -> Vec<L> {
             words.chunks_exact(L::WIDTH.words()).map(L::read).collect()
         }
         match width {
-            LocalWidth::One => self.encode(words),
+            LocalWidth::One => self.encode(Word::locals(words)),
             LocalWidth::Two => self.encode_locals(&locals::<u64>(words)),
             LocalWidth::Four => self.encode_locals(&locals::<u128>(words)),
         }
@@ -173,7 +176,7 @@ mod tests {
         for states in [&[2, 4, 40_000_000][..], &[1], &[0, 1, 2, 70_000], &[7, 9]] {
             let list = buffer.encode(states);
             assert_eq!((list.len(), list.decode(&mut found)), (states.len(), Some(())));
-            assert_eq!(found, states);
+            assert_eq!(Word::locals(&found), states);
         }
         for locals in [&[2_u64, 4, 1 << 50][..], &[1], &[0, 1, 2, u64::MAX]] {
             let list = buffer.encode_locals(locals);

@@ -1,8 +1,49 @@
 //! Locals of one, two or four words of 32 bits.
 //!
-//! Lists of decoded states are slices of words. A wide local takes several words, low ones first.
+//! Lists of decoded states are slices of [`Word`]. A wide local takes several words, low ones first.
 
 use std::fmt::Debug;
+
+use bytemuck::{TransparentWrapper, TransparentWrapperAlloc};
+
+/// A word of a list of locals. [`LocalWidth`] tells how many words a local takes.
+#[derive(Copy, Clone, Debug, Default, Eq, PartialEq, TransparentWrapper)]
+#[repr(transparent)]
+pub struct Word(pub u32);
+
+impl Word {
+    /// Locals of one word as words.
+    #[inline]
+    #[must_use]
+    pub fn of(locals: &[u32]) -> &[Word] {
+        Word::wrap_slice(locals)
+    }
+
+    /// Words as locals of one word.
+    #[inline]
+    #[must_use]
+    pub fn locals(words: &[Word]) -> &[u32] {
+        Word::peel_slice(words)
+    }
+
+    /// As [`Self::of`], for a list that is owned.
+    #[must_use]
+    pub fn of_vec(locals: Vec<u32>) -> Vec<Word> {
+        Word::wrap_vec(locals)
+    }
+
+    /// As [`Self::locals`], for a list that is owned.
+    #[must_use]
+    pub fn locals_vec(words: Vec<Word>) -> Vec<u32> {
+        Word::peel_vec(words)
+    }
+
+    /// As [`Self::locals`].
+    #[inline]
+    pub(crate) fn locals_mut(words: &mut [Word]) -> &mut [u32] {
+        Word::peel_slice_mut(words)
+    }
+}
 
 /// The number of words that a local takes.
 #[derive(Copy, Clone, Debug, Default, Eq, PartialEq, Hash)]
@@ -56,7 +97,7 @@ impl LocalWidth {
     /// Number of locals in a slice of words.
     #[inline]
     #[must_use]
-    pub fn count(self, words: &[u32]) -> usize {
+    pub fn count(self, words: &[Word]) -> usize {
         words.len() / self.words()
     }
 
@@ -66,9 +107,9 @@ impl LocalWidth {
     /// If there are not so many.
     #[inline]
     #[must_use]
-    pub fn get(self, words: &[u32], number: usize) -> u128 {
+    pub fn get(self, words: &[Word], number: usize) -> u128 {
         match self {
-            LocalWidth::One => words[number].into(),
+            LocalWidth::One => words[number].0.into(),
             LocalWidth::Two => u64::read(&words[2 * number..]).into(),
             LocalWidth::Four => u128::read(&words[4 * number..]),
         }
@@ -77,20 +118,20 @@ impl LocalWidth {
     /// The locals of a slice of words.
     pub fn locals(
         self,
-        words: &[u32],
+        words: &[Word],
     ) -> impl DoubleEndedIterator<Item = u128> + ExactSizeIterator {
         (0..self.count(words)).map(move |number| self.get(words, number))
     }
 
     /// Appends a local to words. Bits that do not fit are lost.
-    pub fn push(self, local: u128, words: &mut Vec<u32>) {
-        let all = (0..self.words()).map(|word| (local >> (u32::BITS * word as u32)) as u32);
+    pub fn push(self, local: u128, words: &mut Vec<Word>) {
+        let all = (0..self.words()).map(|word| Word((local >> (u32::BITS * word as u32)) as u32));
         words.extend(all);
     }
 
     /// Whether a strictly increasing list, given as words, has a local.
     #[must_use]
-    pub fn contains(self, words: &[u32], local: u128) -> bool {
+    pub fn contains(self, words: &[Word], local: u128) -> bool {
         let (mut from, mut to) = (0, self.count(words));
         while from < to {
             let middle = from.midpoint(to);
@@ -105,7 +146,7 @@ impl LocalWidth {
 
     /// Whether locals, given as words, increase strictly.
     #[must_use]
-    pub fn is_sorted(self, words: &[u32]) -> bool {
+    pub fn is_sorted(self, words: &[Word]) -> bool {
         self.locals(words).is_sorted_by(|a, b| a < b)
     }
 }
@@ -119,13 +160,13 @@ pub trait LocalWord: Copy + Ord + Debug + Default + Into<u128> + Send + Sync + '
     fn truncate(wide: u128) -> Self;
 
     /// The local at the beginning of a slice of words, which has a whole one.
-    fn read(words: &[u32]) -> Self;
+    fn read(words: &[Word]) -> Self;
 
     /// Appends its words.
-    fn append(self, words: &mut Vec<u32>);
+    fn append(self, words: &mut Vec<Word>);
 
     /// Appends the words of several, given as integers of 64 bits.
-    fn append_all(locals: &[u64], words: &mut Vec<u32>) {
+    fn append_all(locals: &[u64], words: &mut Vec<Word>) {
         locals.iter().for_each(|local| Self::truncate((*local).into()).append(words));
     }
 
@@ -135,13 +176,13 @@ pub trait LocalWord: Copy + Ord + Debug + Default + Into<u128> + Send + Sync + '
     /// Its bits from a place on, as far as they fit.
     fn high(self, from: u32) -> usize;
 
-    /// The locals as words, if each has only one.
-    fn as_words(_: &[Self]) -> Option<&[u32]> {
+    /// The locals, if this is `u32`.
+    fn as_narrow(_: &[Self]) -> Option<&[u32]> {
         None
     }
 
-    /// The locals as words, if each has only one.
-    fn as_words_mut(_: &mut Vec<Self>) -> Option<&mut Vec<u32>> {
+    /// The locals, if this is `u32`.
+    fn as_narrow_mut(_: &mut Vec<Self>) -> Option<&mut Vec<u32>> {
         None
     }
 }
@@ -155,17 +196,17 @@ impl LocalWord for u32 {
     }
 
     #[inline]
-    fn read(words: &[u32]) -> u32 {
-        words[0]
+    fn read(words: &[Word]) -> u32 {
+        words[0].0
     }
 
     #[inline]
-    fn append(self, words: &mut Vec<u32>) {
-        words.push(self);
+    fn append(self, words: &mut Vec<Word>) {
+        words.push(Word(self));
     }
 
-    fn append_all(locals: &[u64], words: &mut Vec<u32>) {
-        words.extend(locals.iter().map(|local| *local as u32));
+    fn append_all(locals: &[u64], words: &mut Vec<Word>) {
+        words.extend(locals.iter().map(|local| Word(*local as u32)));
     }
 
     #[inline]
@@ -179,12 +220,12 @@ impl LocalWord for u32 {
     }
 
     #[inline]
-    fn as_words(locals: &[u32]) -> Option<&[u32]> {
+    fn as_narrow(locals: &[u32]) -> Option<&[u32]> {
         Some(locals)
     }
 
     #[inline]
-    fn as_words_mut(locals: &mut Vec<u32>) -> Option<&mut Vec<u32>> {
+    fn as_narrow_mut(locals: &mut Vec<u32>) -> Option<&mut Vec<u32>> {
         Some(locals)
     }
 }
@@ -198,20 +239,20 @@ impl LocalWord for u64 {
     }
 
     #[inline]
-    fn read(words: &[u32]) -> u64 {
-        u64::from(words[0]) | u64::from(words[1]) << 32
+    fn read(words: &[Word]) -> u64 {
+        u64::from(words[0].0) | u64::from(words[1].0) << 32
     }
 
     #[inline]
-    fn append(self, words: &mut Vec<u32>) {
-        words.extend_from_slice(&[self as u32, (self >> 32) as u32]);
+    fn append(self, words: &mut Vec<Word>) {
+        words.extend_from_slice(&[Word(self as u32), Word((self >> 32) as u32)]);
     }
 
-    fn append_all(locals: &[u64], words: &mut Vec<u32>) {
+    fn append_all(locals: &[u64], words: &mut Vec<Word>) {
         let start = words.len();
-        words.resize(start + 2 * locals.len(), 0);
+        words.resize(start + 2 * locals.len(), Word(0));
         for (words, local) in words[start..].as_chunks_mut().0.iter_mut().zip(locals) {
-            *words = [*local as u32, (*local >> 32) as u32];
+            *words = [Word(*local as u32), Word((*local >> 32) as u32)];
         }
     }
 
@@ -235,13 +276,13 @@ impl LocalWord for u128 {
     }
 
     #[inline]
-    fn read(words: &[u32]) -> u128 {
+    fn read(words: &[Word]) -> u128 {
         u128::from(u64::read(words)) | u128::from(u64::read(&words[2..])) << 64
     }
 
     #[inline]
-    fn append(self, words: &mut Vec<u32>) {
-        words.extend_from_slice(&[0, 32, 64, 96].map(|shift| (self >> shift) as u32));
+    fn append(self, words: &mut Vec<Word>) {
+        words.extend_from_slice(&[0, 32, 64, 96].map(|shift| Word((self >> shift) as u32)));
     }
 
     #[inline]
@@ -270,7 +311,7 @@ mod tests {
             L::truncate(*local).append(&mut same);
         }
         assert_eq!(words, same);
-        let (mut long, mut all) = (vec![7], vec![7]);
+        let (mut long, mut all) = (vec![Word(7)], vec![Word(7)]);
         let short: Vec<u64> = locals.iter().map(|local| *local as u64).collect();
         L::append_all(&short, &mut all);
         short.iter().for_each(|local| L::truncate((*local).into()).append(&mut long));

@@ -26,7 +26,7 @@ pub use file::{ExpectedFile, Layer};
 pub use format::{FileKind, LayerHeader, LayerTotals};
 pub use index::{BlockMeta, FilePart, MAX_ENTRY_WORDS, ShardCount, ShardEntry};
 pub use list::{List, ListBuf};
-pub use local::{LocalWidth, LocalWord};
+pub use local::{LocalWidth, LocalWord, Word};
 pub use recycled::RecycledFile;
 pub use sample::Sample;
 pub use verify::VerifiedCounts;

@@ -7,6 +7,7 @@ use crate::key::{EntryKey, KeyRange};
 use crate::layer::cursor::LayerCursor;
 use crate::layer::file::Layer;
 use crate::layer::format;
+use crate::layer::local::Word;
 
 /// What [`Layer::verify`] counted.
 #[derive(Copy, Clone, Debug, Default, Eq, PartialEq)]
@@ -45,7 +46,7 @@ impl Layer {
     ///
     /// # Errors
     /// `Corrupt` at the first mismatch; `Read` if the file cannot be read; `Codec` if zstd has no memory.
-    pub fn verify(&self, visit: &mut dyn FnMut(EntryKey, &[u32])) -> Result<VerifiedCounts> {
+    pub fn verify(&self, visit: &mut dyn FnMut(EntryKey, &[Word])) -> Result<VerifiedCounts> {
         let name = self.name();
         let layout = format::read_layout(&name, &self.data().source)?;
         let mut cursor = LayerCursor::new()?;

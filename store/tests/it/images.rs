@@ -6,7 +6,7 @@ use std::sync::Arc;
 use proptest::prelude::*;
 use strata_store::{
     BlockEncoder, EncodeOptions, EntryKey, ExpectedFile, FileKind, Fs, Layer, LayerHeader,
-    LayerTotals, LayerWriter, RealFs, StoreError,
+    LayerTotals, LayerWriter, RealFs, StoreError, Word,
 };
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -27,7 +27,7 @@ fn sealed(header: LayerHeader, entries: &Entries, block_bytes: usize) -> Layer {
     let mut encoder =
         BlockEncoder::new(EncodeOptions { block_bytes, ..EncodeOptions::default() }).unwrap();
     for (key, locals) in entries {
-        encoder.push(&writer, *key, locals).unwrap();
+        encoder.push(&writer, *key, Word::of(locals)).unwrap();
     }
     let totals = LayerTotals {
         regions: entries.len() as u64,
@@ -42,7 +42,7 @@ fn sealed(header: LayerHeader, entries: &Entries, block_bytes: usize) -> Layer {
 fn receive(bytes: Vec<u8>, expect: &LayerHeader) -> Result<Entries, StoreError> {
     let layer = Layer::from_bytes(bytes, NAME, expect)?;
     let mut all = Vec::new();
-    layer.verify(&mut |key, locals| all.push((key, locals.to_vec())))?;
+    layer.verify(&mut |key, locals| all.push((key, Word::locals(locals).to_vec())))?;
     Ok(all)
 }
 

@@ -8,7 +8,7 @@ use strata_space::Weight;
 use strata_store::{
     BlockEncoder, CheckpointFile, EncodeOptions, EntryKey, ExpectedFile, FaultyFs, FileKind, Fs,
     KeptFile, KeyRange, Layer, LayerCursor, LayerHeader, LayerTotals, LayerWriter, RealFs,
-    StoreError, VerifiedCounts,
+    StoreError, VerifiedCounts, Word,
 };
 
 type Entries = Vec<(EntryKey, Vec<u32>)>;
@@ -42,7 +42,7 @@ fn write(writer: LayerWriter, entries: &Entries, encoders: usize, block_bytes: u
                 scope.spawn(move || {
                     let mut encoder = BlockEncoder::new(options(block_bytes)).unwrap();
                     for (key, locals) in chunk {
-                        encoder.push(writer, *key, locals).unwrap();
+                        encoder.push(writer, *key, Word::of(locals)).unwrap();
                     }
                     encoder.finish(writer).unwrap()
                 })
@@ -60,7 +60,7 @@ fn read(layer: &Layer, range: KeyRange) -> Entries {
     cursor.start(layer, range).unwrap();
     let mut found = Vec::new();
     while let Some(key) = cursor.key() {
-        found.push((key, cursor.locals().unwrap().to_vec()));
+        found.push((key, Word::locals(cursor.locals().unwrap()).to_vec()));
         cursor.advance().unwrap();
     }
     assert!(cursor.locals().unwrap().is_empty());
@@ -147,7 +147,7 @@ proptest! {
         prop_assert_eq!(opened.blocks(), layer.blocks());
         prop_assert_eq!(opened.shards(), layer.shards());
         let mut seen = Vec::new();
-        let count = opened.verify(&mut |key, locals| seen.push((key, locals.to_vec()))).unwrap();
+        let count = opened.verify(&mut |key, locals| seen.push((key, Word::locals(locals).to_vec()))).unwrap();
         let sums = totals(&entries);
         prop_assert_eq!(count, VerifiedCounts { regions: sums.regions, states: sums.states });
         prop_assert_eq!(&seen, &entries);
@@ -218,11 +218,11 @@ fn runs_may_repeat_keys_and_layers_may_not() {
 
         let writer = LayerWriter::memory(header(FileKind::Layer)).unwrap();
         let mut encoder = BlockEncoder::new(options(block_bytes)).unwrap();
-        encoder.push(&writer, key(5), &[1]).unwrap();
-        let again = encoder.push(&writer, key(5), &[2]);
+        encoder.push(&writer, key(5), &[Word(1)]).unwrap();
+        let again = encoder.push(&writer, key(5), &[Word(2)]);
         assert!(matches!(again, Err(StoreError::Inconsistent { .. })), "{again:?}");
         // The encoder is empty and usable again.
-        encoder.push(&writer, key(4), &[2]).unwrap();
+        encoder.push(&writer, key(4), &[Word(2)]).unwrap();
         assert_eq!(encoder.finish(&writer).unwrap().blocks.len(), 1);
         assert!(encoder.push(&writer, key(4), &[]).is_err());
     }
@@ -234,7 +234,7 @@ fn overlapping_parts_and_wrong_totals_are_refused() {
     let part = |writer: &LayerWriter, regions: [u128; 2]| {
         let mut encoder = BlockEncoder::new(options(4000)).unwrap();
         for region in regions {
-            encoder.push(writer, EntryKey { shard: 0, region }, &[1]).unwrap();
+            encoder.push(writer, EntryKey { shard: 0, region }, &[Word(1)]).unwrap();
         }
         encoder.finish(writer).unwrap()
     };
@@ -290,7 +290,7 @@ fn released_pages_read_the_same_again() {
         cursor.start(&layer, KeyRange::ALL).unwrap();
         for (key, locals) in &entries {
             assert_eq!(cursor.key(), Some(*key));
-            assert!(cursor.locals().unwrap() == locals);
+            assert!(Word::locals(cursor.locals().unwrap()) == locals);
             cursor.advance().unwrap();
         }
         assert_eq!(cursor.key(), None);
@@ -493,7 +493,7 @@ fn a_full_disk_leaves_no_file() {
             let writer = LayerWriter::file(shared.clone(), &path, header(FileKind::Layer))?;
             let mut encoder = BlockEncoder::new(options(300))?;
             for (key, locals) in &entries {
-                encoder.push(&writer, *key, locals)?;
+                encoder.push(&writer, *key, Word::of(locals))?;
             }
             let part = encoder.finish(&writer)?;
             writer.seal(vec![part], totals(&entries))

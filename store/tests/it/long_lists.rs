@@ -7,11 +7,11 @@ use proptest::prelude::*;
 use strata_store::{
     BlockEncoder, EncodeOptions, EntryKey, ExpectedFile, FileKind, FilePart, Fs, KeyRange, Layer,
     LayerCursor, LayerHeader, LayerTotals, LayerWriter, ListBuf, LocalWidth, RealFs, Result,
-    StoreError, VerifiedCounts,
+    StoreError, VerifiedCounts, Word,
 };
 use xxhash_rust::xxh3::xxh3_64;
 
-type Entries = Vec<(EntryKey, Vec<u32>)>;
+type Entries = Vec<(EntryKey, Vec<Word>)>;
 
 const WIDTHS: [LocalWidth; 3] = [LocalWidth::One, LocalWidth::Two, LocalWidth::Four];
 
@@ -29,7 +29,7 @@ fn write(header: LayerHeader, entries: &Entries, encoders: usize, options: Encod
     let writer = LayerWriter::memory(header).unwrap();
     let share = entries.len().div_ceil(encoders).max(1);
     let mut list = ListBuf::default();
-    let mut part = |entries: &[(EntryKey, Vec<u32>)]| {
+    let mut part = |entries: &[(EntryKey, Vec<Word>)]| {
         let mut encoder = BlockEncoder::new(options).unwrap();
         for (number, (key, words)) in entries.iter().enumerate() {
             if number % 2 == 0 {
@@ -171,7 +171,8 @@ fn key(region: u128) -> EntryKey {
 /// Region 5 has a list of 4 entries of 10 states, with regions before and behind it.
 fn sample() -> Entries {
     let list = (0..37_u32).map(|i| 3 * i * i).collect();
-    vec![(key(4), vec![1, 9]), (key(5), list), (key(6), vec![2]), (key(9), vec![5, 7])]
+    let entries = [(4, vec![1, 9]), (5, list), (6, vec![2]), (9, vec![5, 7])];
+    entries.map(|(region, locals)| (key(region), Word::of_vec(locals))).into()
 }
 
 #[test]
@@ -199,7 +200,7 @@ fn a_region_belongs_to_one_encoder() {
     let part = |writer: &LayerWriter, entries: &[(u128, &[u32])]| {
         let mut encoder = BlockEncoder::new(options(2, 4000)).unwrap();
         for (region, words) in entries {
-            encoder.push(writer, key(*region), words).unwrap();
+            encoder.push(writer, key(*region), Word::of(words)).unwrap();
         }
         encoder.finish(writer).unwrap()
     };
@@ -221,8 +222,8 @@ fn long_lists_out_of_order_are_refused() {
     let writer = LayerWriter::memory(header(FileKind::Layer, LocalWidth::One)).unwrap();
     let mut encoder = BlockEncoder::new(options(2, 4000)).unwrap();
     for words in [&[1, 2, 3, 4, 5][..], &[7]] {
-        encoder.push(&writer, key(5), &[1, 2, 3, 4, 5]).unwrap();
-        let again = encoder.push(&writer, key(5), words);
+        encoder.push(&writer, key(5), Word::of(&[1, 2, 3, 4, 5])).unwrap();
+        let again = encoder.push(&writer, key(5), Word::of(words));
         assert!(matches!(again, Err(StoreError::Inconsistent { .. })), "{again:?}");
         let mut buffer = ListBuf::default();
         let list = buffer.encode(&[1, 2, 3]);
@@ -304,14 +305,15 @@ fn the_parts_of_a_list_must_increase() {
 /// A run may repeat keys where a layer may not.
 #[test]
 fn other_repeated_keys_are_refused() {
-    let run = |entries: [(EntryKey, Vec<u32>); 3], block_bytes| {
+    let run = |entries: [(EntryKey, Vec<Word>); 3], block_bytes| {
         let options = options(100, block_bytes);
         let run = write(header(FileKind::Run, LocalWidth::One), &entries.to_vec(), 1, options);
         let (mut bytes, footer, trailer) = places(&run);
         bytes[10] = 1;
         (bytes, footer, trailer)
     };
-    let within_a_block = [(key(5), vec![1]), (key(5), vec![2]), (key(6), vec![1])];
+    let within_a_block =
+        [(key(5), vec![Word(1)]), (key(5), vec![Word(2)]), (key(6), vec![Word(1)])];
     let (bytes, footer, _) = run(within_a_block.clone(), 1 << 18);
     assert_refused(reseal(bytes, footer), "a greater region key");
     let (bytes, footer, _) = run(within_a_block.clone(), 1);
@@ -324,11 +326,12 @@ fn other_repeated_keys_are_refused() {
     };
     // With the counts of a layer, it is one.
     forged(within_a_block).unwrap().verify(&mut |_, _| ()).unwrap();
-    let same_state = [(key(5), vec![1, 2]), (key(5), vec![2]), (key(6), vec![1])];
+    let same_state =
+        [(key(5), vec![Word(1), Word(2)]), (key(5), vec![Word(2)]), (key(6), vec![Word(1)])];
     assert_refused(forged(same_state), "states above those of the block before");
     // Counted as continued for its own shard only.
     let (mut bytes, footer, trailer) =
-        run([(key(5), vec![1]), (key(5), vec![2]), (key(6), vec![1])], 1);
+        run([(key(5), vec![Word(1)]), (key(5), vec![Word(2)]), (key(6), vec![Word(1)])], 1);
     bytes[trailer - 24 + 8] -= 1;
     assert_refused(reseal(bytes, footer), "regions and states of all blocks");
 }

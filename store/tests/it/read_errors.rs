@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use strata_store::{
     BlockEncoder, EncodeOptions, EntryKey, ExpectedFile, FaultyFs, FileKind, Fs, KeyRange, Layer,
-    LayerCursor, LayerHeader, LayerTotals, LayerWriter, StoreError,
+    LayerCursor, LayerHeader, LayerTotals, LayerWriter, StoreError, Word,
 };
 
 const EIO: i32 = 5;
@@ -25,7 +25,7 @@ fn write(fs: &Arc<dyn Fs>, path: &Path) -> Layer {
             (word ^ word >> 15).wrapping_mul(0x85eb_ca6b) >> 24
         };
         let locals: Vec<u32> = (0..states).map(|i| i * 300 + noise(i)).collect();
-        encoder.push(&writer, EntryKey { shard: 0, region }, &locals).unwrap();
+        encoder.push(&writer, EntryKey { shard: 0, region }, Word::of(&locals)).unwrap();
     }
     let part = encoder.finish(&writer).unwrap();
     let (regions, states) = (regions as u64, regions as u64 * u64::from(states));

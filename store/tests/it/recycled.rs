@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use strata_space::Weight;
 use strata_store::{
     BlockEncoder, EncodeOptions, EntryKey, ExpectedFile, FaultyFs, FileKind, Fs, KeyRange, Layer,
-    LayerCursor, LayerHeader, LayerTotals, LayerWriter, RealFs, RecycledFile, StoreError,
+    LayerCursor, LayerHeader, LayerTotals, LayerWriter, RealFs, RecycledFile, StoreError, Word,
 };
 
 fn real() -> Arc<dyn Fs> {
@@ -34,7 +34,7 @@ fn layer_of(regions: u32, salt: u32) -> Vec<(EntryKey, Vec<u32>)> {
 fn write(writer: LayerWriter, entries: &[(EntryKey, Vec<u32>)]) -> Result<Layer, StoreError> {
     let mut encoder = BlockEncoder::new(EncodeOptions::default()).unwrap();
     for (key, locals) in entries {
-        encoder.push(&writer, *key, locals)?;
+        encoder.push(&writer, *key, Word::of(locals))?;
     }
     let part = encoder.finish(&writer)?;
     let states = entries.iter().map(|(_, locals)| locals.len() as u64).sum();
@@ -50,7 +50,7 @@ fn read(layer: &Layer) -> Vec<(EntryKey, Vec<u32>)> {
     cursor.start(layer, KeyRange::ALL).unwrap();
     let mut found = Vec::new();
     while let Some(key) = cursor.key() {
-        found.push((key, cursor.locals().unwrap().to_vec()));
+        found.push((key, Word::locals(cursor.locals().unwrap()).to_vec()));
         cursor.advance().unwrap();
     }
     found
@@ -107,7 +107,8 @@ fn files_in_use_are_not_recycled() {
     let mut cursor = LayerCursor::new().unwrap();
     cursor.start(&layer, KeyRange::ALL).unwrap();
     assert!(layer.recycle().unwrap().is_none());
-    assert_eq!((cursor.key(), cursor.locals().unwrap()), (Some(entries[0].0), &entries[0].1[..]));
+    let found = (cursor.key(), Word::locals(cursor.locals().unwrap()));
+    assert_eq!(found, (Some(entries[0].0), &entries[0].1[..]));
     assert_eq!(files(dir.path()), 0);
     // A file that was not created for recycling, and a layer in memory.
     let layer = write(LayerWriter::file(real(), &path, header(1)).unwrap(), &entries).unwrap();

@@ -2,7 +2,7 @@
 
 use strata_store::{
     BlockEncoder, EncodeOptions, EntryKey, FileKind, KeyRange, Layer, LayerCursor, LayerHeader,
-    LayerTotals, LayerWriter,
+    LayerTotals, LayerWriter, Word,
 };
 
 type Entries = Vec<(EntryKey, Vec<u32>)>;
@@ -15,7 +15,7 @@ fn write(entries: &Entries) -> Layer {
     let writer = LayerWriter::memory(header()).unwrap();
     let mut encoder = BlockEncoder::new(EncodeOptions::default()).unwrap();
     for (key, locals) in entries {
-        encoder.push(&writer, *key, locals).unwrap();
+        encoder.push(&writer, *key, Word::of(locals)).unwrap();
     }
     let part = encoder.finish(&writer).unwrap();
     let states = entries.iter().map(|(_, locals)| locals.len() as u64).sum();
@@ -28,7 +28,7 @@ fn assert_read(layer: &Layer, entries: &[(EntryKey, Vec<u32>)]) {
     cursor.start(layer, KeyRange::from(entries[0].0)).unwrap();
     for (key, locals) in entries {
         assert_eq!(cursor.key(), Some(*key));
-        assert!(cursor.locals().unwrap() == locals, "{key}");
+        assert!(Word::locals(cursor.locals().unwrap()) == locals, "{key}");
         cursor.advance().unwrap();
     }
     assert_eq!(cursor.key(), None);

@@ -12,7 +12,7 @@ use strata_engine::explicit::{Bounds, Engine, Exchange, Inbox, MemoryRun, RunEnc
 use strata_puzzles::panex::{Panex, PanexConfig};
 use strata_run::{Budget, KeepLayers, LayerReport, Restore, Setup, Worker, WorkerError};
 use strata_space::Digest;
-use strata_store::{CheckpointFile, EncodeOptions, EntryKey, JobDir, RealFs, StoreError};
+use strata_store::{CheckpointFile, EncodeOptions, EntryKey, JobDir, RealFs, StoreError, Word};
 
 const JOB: &str = "job";
 const SHARDS: u32 = 64;
@@ -376,7 +376,7 @@ fn exits_of_another_receiver_are_refused() {
     let shard_of = |worker: u16| owners.iter().position(|owner| *owner == worker).unwrap() as u32;
     let send = |shard: u32, local: u32| {
         let mut run = MemoryRun::default();
-        run.push(EntryKey { shard, region: 3 }, None, &[1, local]);
+        run.push(EntryKey { shard, region: 3 }, None, &[Word(1), Word(local)]);
         workers.wire.send(4, 8, run)
     };
     let bound = engine.locals() as u32;

@@ -425,22 +425,22 @@ fn fill(
     runs: &[Run],
 ) -> strata_store::Result<()> {
     let mut merged = MergedRuns::new(runs, KeyRange::ALL)?;
-    let (mut batches, mut locals) = (Batches::default(), Vec::new());
+    let (mut batches, mut words) = (Batches::default(), Vec::new());
     let mut set = LocalSet::default();
     while let Some(key) = merged.key() {
         batches.clear();
         merged.take(key, &mut batches)?;
-        locals.clear();
-        locals.extend_from_slice(batches.locals());
-        sort_locals(writer.header().width, &mut locals, &mut set);
-        encoder.push(writer, key, &locals)?;
+        words.clear();
+        words.extend_from_slice(batches.words());
+        sort_locals(writer.header().width, &mut words, &mut set);
+        encoder.push(writer, key, &words)?;
     }
     Ok(())
 }
 
 #[cfg(test)]
 mod tests {
-    use strata_store::EntryKey;
+    use strata_store::{EntryKey, Word};
 
     use super::*;
 
@@ -450,7 +450,7 @@ mod tests {
         let mut bytes = 0;
         for local in 0..MAX_RECEIVED as u32 {
             let mut run = MemoryRun::default();
-            run.push(EntryKey::default(), None, &[local]);
+            run.push(EntryKey::default(), None, &[Word(local)]);
             bytes += run.capacity_bytes();
             assert!(pending.take_full_level(0, usize::MAX).is_none());
             pending.add_received(0, run);

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use strata_space::{ExitEdge, Local};
-use strata_store::EntryKey;
+use strata_space::ExitEdge;
+use strata_store::{EntryKey, Word};
 
 use super::exchange::Exchange;
 use super::run::{MAX_BYTES, MemoryRun, SortBuffers};
@@ -80,16 +80,11 @@ impl Outboxes {
 
 impl ExitSink for Outboxes {
     #[inline]
-    fn send(
-        &mut self,
-        target: EntryKey,
-        inverse: Option<ExitEdge>,
-        locals: &[Local],
-    ) -> Result<()> {
+    fn send(&mut self, target: EntryKey, inverse: Option<ExitEdge>, words: &[Word]) -> Result<()> {
         let to = usize::from(self.owners[target.shard as usize]);
         let slot = usize::from(self.slots[to]);
         let (_, run) = &mut self.runs[slot];
-        run.push(target, inverse, locals);
+        run.push(target, inverse, words);
         if run.bytes() >= self.limit {
             self.send_run(slot)?;
         }
@@ -105,7 +100,7 @@ const SPARE: usize = 8;
 pub struct DiscardExits;
 
 impl ExitSink for DiscardExits {
-    fn send(&mut self, _: EntryKey, _: Option<ExitEdge>, _: &[Local]) -> Result<()> {
+    fn send(&mut self, _: EntryKey, _: Option<ExitEdge>, _: &[Word]) -> Result<()> {
         Ok(())
     }
 
@@ -125,6 +120,6 @@ mod tests {
         let exchange = Arc::new(LocalExchange::new(Vec::new()));
         let outboxes = Outboxes::new(exchange, 0, Arc::from([0]), usize::MAX);
         // A batch has less than a quarter of these locals.
-        assert!(outboxes.limit / size_of::<Local>() <= (u32::MAX / 4) as usize + 1);
+        assert!(outboxes.limit / size_of::<Word>() <= (u32::MAX / 4) as usize + 1);
     }
 }

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use crate::memory::prefetch;
-use strata_space::{ExitEdge, Local};
-use strata_store::{EntryKey, KeyRange, Layer, LayerCursor, LocalWidth};
+use strata_space::ExitEdge;
+use strata_store::{EntryKey, KeyRange, Layer, LayerCursor, LocalWidth, Word};
 
 use crate::explicit::kernel::Batches;
 use crate::explicit::local_set::{LocalSet, sort_locals};
@@ -32,7 +32,7 @@ impl BatchHeader {
 const PREFETCH: usize = 8;
 
 const HEADER_BYTES: usize = size_of::<BatchHeader>();
-const LOCAL_BYTES: usize = size_of::<Local>();
+const WORD_BYTES: usize = size_of::<Word>();
 
 /// Bits of a batch's position in a run.
 const POSITION_BITS: u32 = 32;
@@ -47,11 +47,11 @@ pub struct SortBuffers {
     headers: Vec<BatchHeader>,
 }
 
-/// Exits in memory: batches of locals, each for one region. Wide locals are given as words.
+/// Exits in memory: batches of locals, each for one region.
 #[derive(Debug, Default)]
 pub struct MemoryRun {
     headers: Vec<BatchHeader>,
-    locals: Vec<Local>,
+    words: Vec<Word>,
 }
 
 impl MemoryRun {
@@ -59,32 +59,31 @@ impl MemoryRun {
     ///
     /// [`ExitSink::send`]: crate::explicit::ExitSink::send
     #[inline]
-    pub fn push(&mut self, key: EntryKey, inverse: Option<ExitEdge>, locals: &[Local]) {
+    pub fn push(&mut self, key: EntryKey, inverse: Option<ExitEdge>, words: &[Word]) {
         let EntryKey { shard, region } = key;
         let region = [(region >> 64) as u64, region as u64];
-        let (from, len) = (self.locals.len() as u32, locals.len() as u32);
+        let (from, len) = (self.words.len() as u32, words.len() as u32);
         self.headers.push(BatchHeader { shard, region, from, len, inverse });
-        self.locals.extend_from_slice(locals);
+        self.words.extend_from_slice(words);
     }
 
     /// Bytes in use while the run is being sorted.
     #[inline]
     pub fn bytes(&self) -> usize {
-        self.headers.len() * (2 * HEADER_BYTES + size_of::<u128>())
-            + self.locals.len() * LOCAL_BYTES
+        self.headers.len() * (2 * HEADER_BYTES + size_of::<u128>()) + self.words.len() * WORD_BYTES
     }
 
     /// Bytes allocated.
     pub fn capacity_bytes(&self) -> usize {
-        self.headers.capacity() * HEADER_BYTES + self.locals.capacity() * LOCAL_BYTES
+        self.headers.capacity() * HEADER_BYTES + self.words.capacity() * WORD_BYTES
     }
 
     /// Frees memory that exits do not use, if it is more than `spare` bytes.
     pub(crate) fn shrink(&mut self, spare: usize) {
-        let used = self.headers.len() * HEADER_BYTES + self.locals.len() * LOCAL_BYTES;
+        let used = self.headers.len() * HEADER_BYTES + self.words.len() * WORD_BYTES;
         if self.capacity_bytes() - used > spare {
             self.headers.shrink_to_fit();
-            self.locals.shrink_to_fit();
+            self.words.shrink_to_fit();
         }
     }
 
@@ -96,7 +95,7 @@ impl MemoryRun {
     /// Removes all exits and keeps the memory.
     pub fn clear(&mut self) {
         self.headers.clear();
-        self.locals.clear();
+        self.words.clear();
     }
 
     /// Sorts the batches by region. Reading requires a sorted run.
@@ -124,7 +123,7 @@ impl MemoryRun {
     }
 
     /// The batches of the run, in order.
-    pub fn batches(&self) -> impl Iterator<Item = (EntryKey, Option<ExitEdge>, &[Local])> {
+    pub fn batches(&self) -> impl Iterator<Item = (EntryKey, Option<ExitEdge>, &[Word])> {
         self.headers.iter().map(|header| (header.key(), header.inverse, self.batch(header)))
     }
 
@@ -132,9 +131,9 @@ impl MemoryRun {
     pub(crate) fn merge(runs: &[MemoryRun], buffers: &mut SortBuffers) -> MemoryRun {
         let mut merged = MemoryRun::default();
         merged.headers.reserve_exact(runs.iter().map(|run| run.headers.len()).sum());
-        merged.locals.reserve_exact(runs.iter().map(|run| run.locals.len()).sum());
+        merged.words.reserve_exact(runs.iter().map(|run| run.words.len()).sum());
         for run in runs {
-            run.batches().for_each(|(key, inverse, locals)| merged.push(key, inverse, locals));
+            run.batches().for_each(|(key, inverse, words)| merged.push(key, inverse, words));
         }
         merged.sort(buffers);
         merged
@@ -147,7 +146,7 @@ impl MemoryRun {
     pub fn for_each_region(
         &self,
         width: LocalWidth,
-        mut visit: impl FnMut(EntryKey, &[Local]) -> strata_store::Result<()>,
+        mut visit: impl FnMut(EntryKey, &[Word]) -> strata_store::Result<()>,
     ) -> strata_store::Result<()> {
         let (mut all, mut set) = (Vec::new(), LocalSet::default());
         for group in self.headers.chunk_by(|a, b| a.key() == b.key()) {
@@ -159,8 +158,8 @@ impl MemoryRun {
         Ok(())
     }
 
-    fn batch(&self, header: &BatchHeader) -> &[Local] {
-        &self.locals[header.from as usize..][..header.len as usize]
+    fn batch(&self, header: &BatchHeader) -> &[Word] {
+        &self.words[header.from as usize..][..header.len as usize]
     }
 }
 
@@ -218,7 +217,7 @@ impl RunCursor {
                     *next += 1;
                     // Sorting has scattered the batches: prefetch a later one.
                     if let Some(header) = run.headers.get(*next + PREFETCH) {
-                        prefetch(&run.locals, header.from as usize);
+                        prefetch(&run.words, header.from as usize);
                     }
                 }
             }
@@ -300,23 +299,23 @@ mod tests {
             let (mut run, mut buffers) = (MemoryRun::default(), SortBuffers::default());
             let mut expected = Vec::new();
             for (i, parts) in (0..).zip(keys) {
-                run.push(key(parts), None, &[i, i + 1]);
+                run.push(key(parts), None, &[Word(i), Word(i + 1)]);
                 expected.push((key(parts), i));
             }
             run.sort(&mut buffers);
             prop_assert!(run.headers.is_sorted_by_key(BatchHeader::key));
             let mut found: Vec<(EntryKey, u32)> =
-                run.headers.iter().map(|header| (header.key(), run.batch(header)[0])).collect();
+                run.headers.iter().map(|header| (header.key(), run.batch(header)[0].0)).collect();
             found.sort_unstable();
             expected.sort_unstable();
             prop_assert_eq!(&found, &expected);
-            let used = run.headers.len() * HEADER_BYTES + run.locals.len() * LOCAL_BYTES;
+            let used = run.headers.len() * HEADER_BYTES + run.words.len() * WORD_BYTES;
             run.shrink(used);
             prop_assert!(run.capacity_bytes() <= 2 * used);
             run.shrink(0);
             prop_assert_eq!(run.capacity_bytes(), used);
             let mut left: Vec<(EntryKey, u32)> =
-                run.batches().map(|(key, _, locals)| (key, locals[0])).collect();
+                run.batches().map(|(key, _, words)| (key, words[0].0)).collect();
             left.sort_unstable();
             prop_assert_eq!(left, expected);
         }

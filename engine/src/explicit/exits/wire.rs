@@ -1,7 +1,7 @@
 //! Encoded runs: sorted runs of exits as bytes for another process. `docs/protocol.md` has the form.
 
-use strata_space::{ExitEdge, Local};
-use strata_store::{EntryKey, LocalWidth, Result, StoreError};
+use strata_space::ExitEdge;
+use strata_store::{EntryKey, LocalWidth, Result, StoreError, Word};
 use zstd::bulk::{Compressor, Decompressor};
 use zstd::zstd_safe::{CParameter, get_frame_content_size};
 
@@ -83,8 +83,8 @@ impl RunEncoder {
         mut send: impl FnMut(Vec<u8>) -> std::result::Result<(), E>,
     ) -> std::result::Result<(), E> {
         self.clear();
-        for (key, inverse, locals) in run.batches() {
-            for part in locals.chunks(CUT_WORDS) {
+        for (key, inverse, words) in run.batches() {
+            for part in words.chunks(CUT_WORDS) {
                 self.push(key, inverse, part)?;
                 if self.columns.iter().map(Vec::len).sum::<usize>() >= CUT {
                     send(self.finish()?)?;
@@ -99,7 +99,7 @@ impl RunEncoder {
         self.last = EntryKey::default();
     }
 
-    fn push(&mut self, key: EntryKey, inverse: Option<ExitEdge>, locals: &[Local]) -> Result<()> {
+    fn push(&mut self, key: EntryKey, inverse: Option<ExitEdge>, words: &[Word]) -> Result<()> {
         let [keys, inverses, counts, values] = &mut self.columns;
         let last = std::mem::replace(&mut self.last, key);
         if key < last {
@@ -113,15 +113,15 @@ impl RunEncoder {
         put(keys, step as u64);
         put(inverses, inverse.map_or(0, |edge| u64::from(edge) + 1));
         let LocalForm { width, bytes } = self.form;
-        put(counts, width.count(locals) as u64);
+        put(counts, width.count(words) as u64);
         if width != LocalWidth::One {
-            for local in width.locals(locals) {
+            for local in width.locals(words) {
                 values.extend_from_slice(&local.to_le_bytes()[..bytes]);
             }
             return Ok(());
         }
         let mut before = 0;
-        for local in locals {
+        for local in Word::locals(words) {
             let step = i64::from(*local) - i64::from(before);
             put(values, (step << 1 ^ step >> 63) as u64);
             before = *local;
@@ -179,7 +179,7 @@ impl std::fmt::Debug for Bounds<'_> {
 pub(crate) struct RunDecoder {
     decompressor: Decompressor<'static>,
     content: Vec<u8>,
-    batch: Vec<Local>,
+    batch: Vec<Word>,
 }
 
 impl std::fmt::Debug for RunDecoder {
@@ -259,7 +259,7 @@ fn columns(content: &[u8]) -> Option<[Column<'_>; 4]> {
 /// Reads batches into a run and checks each number.
 fn read(
     [mut keys, mut inverses, mut counts, mut values]: [Column<'_>; 4],
-    batch: &mut Vec<Local>,
+    batch: &mut Vec<Word>,
     bounds: &Bounds<'_>,
     run: &mut MemoryRun,
 ) -> std::result::Result<(), Wrong> {
@@ -314,7 +314,7 @@ fn read_narrow(
     values: &mut Column<'_>,
     count: u64,
     bound: u128,
-    batch: &mut Vec<Local>,
+    batch: &mut Vec<Word>,
 ) -> std::result::Result<(), Option<String>> {
     let bound = bound as i64;
     let mut local = 0_i64;
@@ -324,7 +324,7 @@ fn read_narrow(
         if !(0..bound).contains(&local) {
             return Err(Some(local.to_string()));
         }
-        batch.push(local as Local);
+        batch.push(Word(local as u32));
     }
     Ok(())
 }
@@ -335,7 +335,7 @@ fn read_wide(
     count: u64,
     form: LocalForm,
     bound: u128,
-    batch: &mut Vec<Local>,
+    batch: &mut Vec<Word>,
 ) -> std::result::Result<(), Option<String>> {
     for _ in 0..count {
         let (bytes, rest) = values.0.split_at_checked(form.bytes).ok_or(None)?;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use strata_space::{LayerStats, RegionKey, StateSpace};
-use strata_store::{EntryKey, ListBuf, LocalWidth, LocalWord};
+use strata_store::{EntryKey, ListBuf, LocalWidth, LocalWord, Word};
 
 use super::new_states::NewStates;
 use super::targets::Targets;
@@ -55,7 +55,7 @@ impl<S: StateSpace, N: NewStates> Kernel for SparseKernel<S, N> {
     }
 
     fn expand(&mut self, at: EntryKey, inputs: Inputs<'_>, output: &mut dyn Output) -> Result<()> {
-        if inputs.inbox.locals().is_empty() {
+        if inputs.inbox.words().is_empty() {
             return Ok(());
         }
         let mut stats = LayerStats { regions: 1, ..LayerStats::default() };
@@ -89,7 +89,7 @@ impl<S: StateSpace, N: NewStates> Kernel for SparseKernel<S, N> {
     fn emit(
         &mut self,
         at: EntryKey,
-        states: &[u32],
+        states: &[Word],
         stats: &mut LayerStats,
         exits: &mut dyn ExitSink,
     ) -> Result<()> {

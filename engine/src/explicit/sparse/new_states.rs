@@ -50,7 +50,7 @@ impl NewStates for Narrow {
         next: &mut Vec<Local>,
         stats: &mut LayerStats,
     ) -> Option<()> {
-        let inbox = inputs.inbox.locals();
+        let inbox = inputs.inbox.narrow();
         next.clear();
         if self.set.fill(inbox) {
             self.set.remove(inputs.current)?;
@@ -97,7 +97,7 @@ impl<L: LocalWord> NewStates for Wide<L> {
         stats: &mut LayerStats,
     ) -> Option<()> {
         inputs.current.decode_locals(&mut self.current)?;
-        sort_words(inputs.inbox.locals(), next, &mut self.counts);
+        sort_words(inputs.inbox.words(), next, &mut self.counts);
         inputs.previous.decode_locals(&mut self.known)?;
         dedup::subtract_both(next, &self.current, &self.known);
         for list in inputs.older.iter().filter(|list| !list.is_empty()) {

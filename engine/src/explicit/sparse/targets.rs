@@ -4,7 +4,7 @@ use std::marker::PhantomData;
 
 use rustc_hash::FxHashMap;
 use strata_space::{RegionKey, State, StateSink, StateSpace};
-use strata_store::{LocalWidth, LocalWord};
+use strata_store::{LocalWidth, LocalWord, Word};
 
 use crate::explicit::error::{Result, check_region};
 use crate::explicit::kernel::ExitSink;
@@ -21,7 +21,7 @@ pub(super) struct Targets<L> {
     /// Region to its place in `batches`.
     places: FxHashMap<RegionKey, usize>,
     /// A successor of each region, and the locals of all, as words. Those from `used` on are empty.
-    batches: Vec<(State, Vec<u32>)>,
+    batches: Vec<(State, Vec<Word>)>,
     used: usize,
     /// The region and the place of the last successor: the next one is often in the same region.
     last: Option<(RegionKey, usize)>,
@@ -87,8 +87,8 @@ impl<L: LocalWord> Targets<L> {
         if place == self.batches.len() {
             self.batches.push((state, Vec::new()));
         }
-        let (first, locals) = &mut self.batches[place];
-        if locals.is_empty() {
+        let (first, words) = &mut self.batches[place];
+        if words.is_empty() {
             *first = state;
         }
         self.last = Some((state.region, place));
@@ -117,14 +117,14 @@ impl<L: LocalWord> Targets<L> {
         let (set, repeats) = (&mut self.set, &mut self.repeats);
         // Wide locals repeat too seldom.
         let removes = L::WIDTH == LocalWidth::One && repeats.begin();
-        let sent = self.batches[..self.used].iter_mut().try_for_each(|(first, locals)| {
+        let sent = self.batches[..self.used].iter_mut().try_for_each(|(first, words)| {
             check_region(space, *first)?;
             if removes {
-                repeats.tried += locals.len();
-                set.sort(locals);
-                repeats.different += locals.len();
+                repeats.tried += words.len();
+                set.sort_words(words);
+                repeats.different += words.len();
             }
-            exits.send(entry_key(space, shards, first.region), None, locals)
+            exits.send(entry_key(space, shards, first.region), None, words)
         });
         self.clear();
         sent
@@ -133,7 +133,7 @@ impl<L: LocalWord> Targets<L> {
     /// Drops all successors and keeps the memory.
     pub(super) fn clear(&mut self) {
         self.places.clear();
-        self.batches[..self.used].iter_mut().for_each(|(_, locals)| locals.clear());
+        self.batches[..self.used].iter_mut().for_each(|(_, words)| words.clear());
         (self.used, self.last, self.count) = (0, None, 0);
     }
 }

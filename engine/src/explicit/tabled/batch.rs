@@ -4,7 +4,7 @@
 //! the same time instead of one after the other.
 
 use strata_space::{ExitEdge, Local};
-use strata_store::{EntryKey, List};
+use strata_store::{EntryKey, List, Word};
 
 use super::memo::hash;
 use crate::explicit::kernel::{Batches, Decoded, Inputs};
@@ -69,7 +69,7 @@ const HEADER_BYTES: usize = 12;
 /// edge. Regions with more exits are not added, see [`is_wide`].
 const LEN_BITS: u32 = 16;
 
-fn batch_header(inverse: Option<ExitEdge>, batch: &[Local]) -> u32 {
+fn batch_header(inverse: Option<ExitEdge>, batch: &[Word]) -> u32 {
     u32::from(inverse.unwrap_or(ExitEdge::MAX)) << LEN_BITS | batch.len() as u32
 }
 
@@ -106,9 +106,9 @@ impl ExpansionBatch {
             }
         }
         let batches = inbox.iter();
-        let mut put = |header: u32, batch: &[Local]| {
+        let mut put = |header: u32, batch: &[Word]| {
             bytes.extend_from_slice(&header.to_ne_bytes());
-            bytes.extend_from_slice(bytemuck::cast_slice(batch));
+            bytes.extend_from_slice(bytemuck::cast_slice(Word::locals(batch)));
         };
         if batches.len() < 2 {
             batches.for_each(|(inverse, batch)| put(batch_header(inverse, batch), batch));
@@ -117,13 +117,13 @@ impl ExpansionBatch {
             let mut from = 0;
             for (inverse, batch) in batches {
                 let header = batch_header(inverse, batch);
-                self.order.push((header, hash(bytemuck::cast_slice(batch)), from));
+                self.order.push((header, hash(bytemuck::cast_slice(Word::locals(batch))), from));
                 from += batch.len();
             }
             self.order.sort_unstable();
             for (header, _, from) in &self.order {
                 let len = (header & ((1 << LEN_BITS) - 1)) as usize;
-                put(*header, &inbox.locals()[*from..from + len]);
+                put(*header, &inbox.words()[*from..from + len]);
             }
         }
         let to = bytes.len();
@@ -156,14 +156,17 @@ impl ExpansionBatch {
         let bytes = &self.bytes[region.from + HEADER_BYTES..region.to];
         let ((current, bytes), [a, b]) = (region.current.split(bytes), lists);
         let (previous, bytes) = region.previous.split(bytes);
-        current.decode(a)?;
-        previous.decode(b)?;
+        current.decode_locals(a)?;
+        previous.decode_locals(b)?;
         inbox.clear();
         let mut words = bytes.as_chunks().0.iter().map(|word| u32::from_ne_bytes(*word));
         while let Some(header) = words.next() {
             let inverse = (header >> LEN_BITS) as ExitEdge;
             let len = (header & ((1 << LEN_BITS) - 1)) as usize;
-            inbox.push_all((inverse != ExitEdge::MAX).then_some(inverse), words.by_ref().take(len));
+            inbox.push_all(
+                (inverse != ExitEdge::MAX).then_some(inverse),
+                words.by_ref().take(len).map(Word),
+            );
         }
         Some(Decoded { current: a, previous: b, inbox })
     }
@@ -174,16 +177,16 @@ impl ExpansionBatch {
 #[inline]
 pub(super) fn is_wide(inputs: &Inputs<'_>) -> bool {
     let Inputs { current, previous, inbox, .. } = inputs;
-    current.len() + previous.len() + size_of_val(inbox.locals()) > MAX_BYTES / 2
+    current.len() + previous.len() + size_of_val(inbox.words()) > MAX_BYTES / 2
 }
 
 /// The common side of all states of a region, if there is one.
 #[inline(always)]
 pub(super) fn common_side(inputs: &Inputs<'_>) -> Option<u32> {
     let Inputs { current, previous, inbox, .. } = inputs;
-    let first = current.bit.or(inbox.locals().first().map(|local| local & 1))?;
+    let first = current.bit.or(inbox.narrow().first().map(|local| local & 1))?;
     let has = |list: &List<'_>| list.is_empty() || list.bit == Some(first);
-    let differ = inbox.locals().iter().fold(0, |any, local| any | (local ^ first)) & 1;
+    let differ = inbox.narrow().iter().fold(0, |any, local| any | (local ^ first)) & 1;
     (differ == 0 && has(current) && has(previous)).then_some(first)
 }
 
@@ -195,7 +198,7 @@ mod tests {
 
     fn batches(batches: &[(Option<ExitEdge>, &[Local])]) -> Batches {
         let mut all = Batches::default();
-        batches.iter().for_each(|(inverse, batch)| all.push(*inverse, batch));
+        batches.iter().for_each(|(inverse, batch)| all.push(*inverse, Word::of(batch)));
         all
     }
 
@@ -235,7 +238,7 @@ mod tests {
             assert_eq!((found.current, found.previous), (*current, *previous));
             let sorted = |inbox: &Batches| {
                 let mut all: Vec<_> =
-                    inbox.iter().map(|(inverse, b)| (inverse, b.to_vec())).collect();
+                    inbox.iter().map(|(inverse, b)| (inverse, Word::locals(b).to_vec())).collect();
                 all.sort_unstable();
                 all
             };

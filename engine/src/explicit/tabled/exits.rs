@@ -1,7 +1,7 @@
 //! Output of an expansion: statistics, new states and exits.
 
 use strata_space::{ExitEdge, LayerStats, Local, RegionKey, State, Tabled, Weight};
-use strata_store::EntryKey;
+use strata_store::{EntryKey, Word};
 
 use super::expansion::{ExitCount, Expansion};
 use super::regions::RegionCache;
@@ -90,7 +90,7 @@ pub(super) fn report<S: Tabled>(
         if let Some(local) = batch.first() {
             check_region(space, State::new(RegionKey(target.region), *local))?;
         }
-        exits.send(target, cached.inverse(), batch)?;
+        exits.send(target, cached.inverse(), Word::of(batch))?;
     }
     Ok(())
 }
@@ -125,7 +125,7 @@ impl ExitBuffers {
             check_region(space, group[0])?;
             self.batch.clear();
             self.batch.extend(group.iter().map(|state| state.narrow()));
-            exits.send(regions.key_of(group[0].region), None, &self.batch)?;
+            exits.send(regions.key_of(group[0].region), None, Word::of(&self.batch))?;
         }
         Ok(())
     }

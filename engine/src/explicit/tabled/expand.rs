@@ -41,7 +41,7 @@ fn expand<S: Tabled, const W: usize>(
     }
     marks.exclude(inputs.previous);
     let mut candidates = marks.candidates();
-    for local in inputs.inbox.locals() {
+    for local in inputs.inbox.narrow() {
         candidates.add(local >> 1);
     }
     if links.is_some() {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use strata_space::{LayerStats, Local, RegionKey, Tabled};
-use strata_store::{EntryKey, ListBuf, LocalWidth};
+use strata_store::{EntryKey, ListBuf, LocalWidth, Word};
 
 use super::batch::{self, ExpansionBatch};
 use super::exits::{CachedKey, ExitBuffers, deliver, report};
@@ -111,10 +111,11 @@ impl<S: Tabled> Kernel for TabledKernel<S> {
     fn emit(
         &mut self,
         at: EntryKey,
-        states: &[Local],
+        states: &[Word],
         stats: &mut LayerStats,
         exits: &mut dyn ExitSink,
     ) -> Result<()> {
+        let states = Word::locals(states);
         let slot = self.regions.find(RegionKey(at.region));
         let class = &self.regions.at(slot).class;
         self.summary.summarise(&*self.space, class, states, &Batches::default());
@@ -191,7 +192,7 @@ impl<S: Tabled> TabledKernel<S> {
         {
             let expansion = self.memo.expansion(entry);
             if self.scatters {
-                let states = expansion.next.decode(&mut self.next);
+                let states = expansion.next.decode_locals(&mut self.next);
                 states.ok_or_else(|| output.damaged(region.at))?;
                 self.add_unfactored(region.at, &self.next, output.stats());
             }
@@ -221,7 +222,8 @@ impl<S: Tabled> TabledKernel<S> {
     ) -> Result<()> {
         let mut lists = std::mem::take(&mut self.lists);
         let [current, previous] = &mut lists;
-        let decoded = inputs.current.decode(current).and(inputs.previous.decode(previous));
+        let decoded = inputs.current.decode_locals(current);
+        let decoded = decoded.and(inputs.previous.decode_locals(previous));
         let side = batch::common_side(&inputs);
         let inputs = Decoded { current, previous, inbox: inputs.inbox };
         let done = match decoded {

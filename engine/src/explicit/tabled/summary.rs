@@ -1,7 +1,7 @@
 //! Successor summary: moves, weights and exits of a region's new states.
 
 use strata_space::{Local, LocalWeights, MAX_MOVE_KINDS, MoveKind, Tabled, Weight};
-use strata_store::List;
+use strata_store::{List, Word};
 
 use super::expansion::{ExitCount, Expansion};
 use crate::explicit::kernel::Batches;
@@ -63,7 +63,7 @@ impl SuccessorSummary {
         for (inverse, batch) in inbox.iter() {
             if let Some(inverse) = inverse {
                 let mask = 1 << space.exit_kind(inverse);
-                batch.iter().for_each(|local| self.arrived[*local as usize] |= mask);
+                Word::locals(batch).iter().for_each(|local| self.arrived[*local as usize] |= mask);
             }
         }
         for local in &self.with_exits {
@@ -73,7 +73,7 @@ impl SuccessorSummary {
                 self.by_edge[usize::from(space.exit_edge(index, kind))].push(*local);
             });
         }
-        inbox.locals().iter().for_each(|local| self.arrived[*local as usize] = 0);
+        inbox.narrow().iter().for_each(|local| self.arrived[*local as usize] = 0);
         for (edge, leaving) in (0..).zip(&mut self.by_edge) {
             if !leaving.is_empty() {
                 self.exits.push(ExitCount { edge, count: leaving.len() as u32 });

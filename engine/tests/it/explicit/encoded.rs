@@ -12,7 +12,7 @@ use strata_engine::explicit::{
 use strata_puzzles::Hanoi;
 use strata_puzzles::panex::{Panex, PanexConfig};
 use strata_space::{ExitEdge, Keyed, Tabled};
-use strata_store::{EntryKey, LocalWidth, StoreError};
+use strata_store::{EntryKey, LocalWidth, StoreError, Word};
 
 use crate::explicit::{self, files, read};
 
@@ -31,7 +31,7 @@ fn inbox(folder: &Path, memory: usize) -> Arc<Inbox> {
 
 fn run(batches: &[Batch]) -> MemoryRun {
     let mut run = MemoryRun::default();
-    batches.iter().for_each(|(key, inverse, locals)| run.push(*key, *inverse, locals));
+    batches.iter().for_each(|(key, inverse, locals)| run.push(*key, *inverse, Word::of(locals)));
     run.sort(&mut SortBuffers::default());
     run
 }
@@ -106,7 +106,7 @@ proptest! {
         for taken in inbox.take(4).unwrap() {
             let Run::Memory(run) = taken else { panic!("a file") };
             let batches: Vec<Batch> =
-                run.batches().map(|(key, edge, locals)| (key, edge, locals.to_vec())).collect();
+                run.batches().map(|(key, edge, locals)| (key, edge, Word::locals(locals).to_vec())).collect();
             prop_assert!(batches.is_sorted_by_key(|batch| batch.0));
             found.extend(batches);
         }
@@ -274,8 +274,8 @@ fn damage_is_found_before_anything_is_taken() {
 #[test]
 fn only_sorted_runs_are_encoded() {
     let mut run = MemoryRun::default();
-    run.push(EntryKey { shard: 2, region: 0 }, None, &[1]);
-    run.push(EntryKey { shard: 1, region: 0 }, None, &[1]);
+    run.push(EntryKey { shard: 2, region: 0 }, None, &[Word(1)]);
+    run.push(EntryKey { shard: 1, region: 0 }, None, &[Word(1)]);
     let mut encoder = RunEncoder::new(1, 1 << 32).unwrap();
     let mut parts = 0;
     let mut encode = |run: &MemoryRun| {

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use strata_engine::explicit::{Exchange, InboxError, LocalExchange, MemoryRun, Run, SortBuffers};
-use strata_store::{EntryKey, LocalWidth};
+use strata_store::{EntryKey, LocalWidth, Word};
 
 use crate::explicit::{self, exits_of, files, inbox};
 
@@ -18,7 +18,7 @@ fn exits(number: u32) -> Vec<Exit> {
 
 fn run(exits: &[Exit]) -> MemoryRun {
     let mut run = MemoryRun::default();
-    exits.iter().for_each(|(key, local)| run.push(*key, None, &[*local]));
+    exits.iter().for_each(|(key, local)| run.push(*key, None, &[Word(*local)]));
     run.sort(&mut SortBuffers::default());
     run
 }

@@ -9,7 +9,7 @@ use strata_engine::explicit::{
 use strata_puzzles::panex::{Panex, PanexConfig, SymmetryUse};
 use strata_puzzles::tiles::{Board, Shape, Tiles, TilesConfig};
 use strata_space::{ExitEdge, LayerStats, Local};
-use strata_store::{EntryKey, List, ListBuf};
+use strata_store::{EntryKey, List, ListBuf, Word};
 
 /// Regions and their states.
 type Layer = BTreeMap<EntryKey, Vec<Local>>;
@@ -26,13 +26,8 @@ struct Made {
 }
 
 impl ExitSink for Made {
-    fn send(
-        &mut self,
-        target: EntryKey,
-        inverse: Option<ExitEdge>,
-        locals: &[Local],
-    ) -> Result<()> {
-        self.exits.entry(target).or_default().push((inverse, locals.to_vec()));
+    fn send(&mut self, target: EntryKey, inverse: Option<ExitEdge>, words: &[Word]) -> Result<()> {
+        self.exits.entry(target).or_default().push((inverse, Word::locals(words).to_vec()));
         Ok(())
     }
 }
@@ -40,7 +35,7 @@ impl ExitSink for Made {
 impl Output for Made {
     fn put(&mut self, at: EntryKey, states: List<'_>) -> Result<()> {
         let mut locals = Vec::new();
-        states.decode(&mut locals).unwrap();
+        states.decode_locals(&mut locals).unwrap();
         assert!(self.next.last_key_value().is_none_or(|(last, _)| *last < at), "in order");
         self.next.insert(at, locals);
         Ok(())
@@ -87,7 +82,7 @@ fn run_pass(
     for at in keys {
         let mut inbox = Batches::default();
         before.exits.get(&at).into_iter().flatten().for_each(|(inverse, batch)| {
-            inbox.push(inverse.filter(|_| with_inverse), batch);
+            inbox.push(inverse.filter(|_| with_inverse), Word::of(batch));
         });
         let list = |layer: &Layer| layer.get(&at).cloned().unwrap_or_default();
         let (now, then) = (list(current), list(previous));
@@ -116,7 +111,7 @@ fn search_with(
     let start = seeds.next.clone();
     let mut stats = LayerStats::default();
     for (at, locals) in &start {
-        kernel.emit(*at, locals, &mut stats, &mut seeds).unwrap();
+        kernel.emit(*at, Word::of(locals), &mut stats, &mut seeds).unwrap();
     }
     let (mut layers, empty) = (vec![seeds], Layer::new());
     for d in 0..depth {

@@ -10,7 +10,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use strata_engine::explicit::{Inbox, InboxOptions, Run};
-use strata_store::{EncodeOptions, EntryKey, KeyRange, LayerCursor, LocalWidth, RealFs};
+use strata_store::{EncodeOptions, EntryKey, KeyRange, LayerCursor, LocalWidth, RealFs, Word};
 
 /// An inbox that spills into a folder what exceeds its memory.
 fn inbox(folder: &Path, memory: usize, width: LocalWidth) -> Arc<Inbox> {
@@ -29,11 +29,11 @@ fn inbox(folder: &Path, memory: usize, width: LocalWidth) -> Arc<Inbox> {
 /// The exits of a run, in its order.
 fn exits_of(run: &Run) -> Vec<(EntryKey, u32)> {
     let mut all = Vec::new();
-    let mut add = |key, locals: &[u32]| all.extend(locals.iter().map(|local| (key, *local)));
+    let mut add = |key, words: &[Word]| all.extend(words.iter().map(|word| (key, word.0)));
     match run {
         Run::Memory(run) => run
-            .for_each_region(LocalWidth::One, |key, locals| {
-                add(key, locals);
+            .for_each_region(LocalWidth::One, |key, words| {
+                add(key, words);
                 Ok(())
             })
             .unwrap(),

@@ -13,7 +13,7 @@ use strata_puzzles::panex::{Panex, PanexConfig};
 use strata_space::{Finish, Keyed, LayerStats, RegionKey, State, StateSpace, Weight};
 use strata_store::{
     BlockEncoder, EncodeOptions, EntryKey, FileKind, FilePart, KeyRange, Layer, LayerHeader,
-    LayerTotals, LayerWriter, LocalWidth,
+    LayerTotals, LayerWriter, LocalWidth, Word,
 };
 
 use crate::explicit::inbox;
@@ -94,7 +94,7 @@ fn layer(depth: u32, region: u128) -> Layer {
     let writer = LayerWriter::memory(header).unwrap();
     let mut encoder = BlockEncoder::new(EncodeOptions::default()).unwrap();
     let key = EntryKey::in_shards(region, region as u64, SHARDS);
-    encoder.push(&writer, key, &[0]).unwrap();
+    encoder.push(&writer, key, &[Word(0)]).unwrap();
     let part = encoder.finish(&writer).unwrap();
     let totals = LayerTotals { regions: 1, states: 1, ..LayerTotals::default() };
     writer.seal(vec![part], totals).unwrap()
@@ -157,7 +157,7 @@ fn layers(engine: &Engine, states: u64) -> Vec<(LayerStats, Vec<u64>)> {
     let mut sorted = engine.seeds().unwrap();
     sorted.sort_unstable();
     for (key, state) in sorted {
-        encoder.push(&seeds, key, &[state.local as u32]).unwrap();
+        encoder.push(&seeds, key, &[Word(state.local as u32)]).unwrap();
     }
     let part = encoder.finish(&seeds).unwrap();
     let (mut previous, mut current) = (None, seal(seeds, part));

@@ -11,7 +11,9 @@ use strata_engine::explicit::{
 };
 use strata_run::{Budget, KeepLayers, LayerReport, Setup, Worker};
 use strata_space::{Digest, Finish, LayerStats};
-use strata_store::{EncodeOptions, EntryKey, Fs, JobDir, KeptFile, Layer, LocalWidth, RealFs};
+use strata_store::{
+    EncodeOptions, EntryKey, Fs, JobDir, KeptFile, Layer, LocalWidth, RealFs, Word,
+};
 
 const JOB: &str = "job";
 
@@ -297,7 +299,7 @@ struct UnreliableExchange(LocalExchange, LocalWidth);
 impl Exchange for UnreliableExchange {
     fn send(&self, to: usize, depth: u32, run: MemoryRun) -> Result<()> {
         const PIECES: usize = 10;
-        let mut regions: Vec<(EntryKey, Vec<u32>)> = Vec::new();
+        let mut regions: Vec<(EntryKey, Vec<Word>)> = Vec::new();
         run.for_each_region(self.1, |key, locals| {
             regions.push((key, locals.to_vec()));
             Ok(())

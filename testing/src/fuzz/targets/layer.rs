@@ -5,7 +5,7 @@ use std::sync::Arc;
 use strata_space::Weight;
 use strata_store::{
     BlockEncoder, EncodeOptions, EntryKey, ExpectedFile, FileKind, KeyRange, Layer, LayerCursor,
-    LayerHeader, LayerTotals, LayerWriter, LocalWidth, RealFs, StoreError,
+    LayerHeader, LayerTotals, LayerWriter, LocalWidth, RealFs, StoreError, Word,
 };
 use tempfile::TempDir;
 
@@ -15,7 +15,7 @@ use crate::fuzz::rng::Rng;
 use crate::fuzz::target::{Finding, Outcome, Target};
 
 /// Entries of a file, in order, with the words of their states.
-pub(super) type Entries = Vec<(EntryKey, Vec<u32>)>;
+pub(super) type Entries = Vec<(EntryKey, Vec<Word>)>;
 
 /// Layer files.
 pub(super) struct LayerFiles {
@@ -79,16 +79,16 @@ pub(super) fn entries(count: u32, seed: u64) -> Entries {
             locals.push(local);
             local += step * (1 + rng.below(3) as u32);
         }
-        entries.push((key, locals));
+        entries.push((key, Word::of_vec(locals)));
     }
     entries
 }
 
 /// Entries with the same lists, but locals of a width that are far apart.
 pub(super) fn widened(entries: &Entries, width: LocalWidth) -> Entries {
-    let wide = |(key, locals): &(EntryKey, Vec<u32>)| {
+    let wide = |(key, locals): &(EntryKey, Vec<Word>)| {
         let mut words = Vec::new();
-        for local in locals {
+        for local in Word::locals(locals) {
             let far = u128::from(*local) << (width.bits() - 32) | u128::from(*local % 1000);
             width.push(far, &mut words);
         }
@@ -101,8 +101,10 @@ pub(super) fn widened(entries: &Entries, width: LocalWidth) -> Entries {
 /// locals, lists of several entries.
 pub(super) fn seeds() -> Vec<Vec<u8>> {
     let last = EntryKey { shard: u32::MAX, region: u128::MAX };
-    let ends: Entries =
-        vec![(EntryKey::default(), vec![0, u32::MAX]), (last, vec![1, 3, 5, u32::MAX])];
+    let ends: Entries = vec![
+        (EntryKey::default(), Word::of(&[0, u32::MAX]).to_vec()),
+        (last, Word::of(&[1, 3, 5, u32::MAX]).to_vec()),
+    ];
     let (one, two, four) = (LocalWidth::One, LocalWidth::Two, LocalWidth::Four);
     let plain = EncodeOptions::default();
     let blocks_of = |block_bytes| EncodeOptions { block_bytes, ..plain };

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use strata_engine::explicit::{
     Bounds, Inbox, InboxOptions, MemoryRun, Run, RunEncoder, SortBuffers,
 };
-use strata_store::{EncodeOptions, EntryKey, LocalWidth, RealFs, StoreError};
+use strata_store::{EncodeOptions, EntryKey, LocalWidth, RealFs, StoreError, Word};
 use tempfile::TempDir;
 
 use super::layer::{Entries, check_order, entries, read, widened};
@@ -79,7 +79,7 @@ fn lists(width: LocalWidth) -> [Entries; 4] {
     let owned = |count, seed| -> Entries {
         let mut entries = entries(count, seed);
         entries.retain(|(key, locals)| {
-            key.shard < SHARDS && locals.last().is_some_and(|local| *local < LOCALS)
+            key.shard < SHARDS && locals.last().is_some_and(|local| local.0 < LOCALS)
         });
         entries
     };
@@ -108,7 +108,7 @@ fn mutate_run(run: &mut Vec<u8>, other: &[u8], rng: &mut Rng) {
 type States = BTreeSet<(EntryKey, u128)>;
 
 fn states(entries: &Entries, width: LocalWidth) -> States {
-    let of_entry = |(key, words): &(EntryKey, Vec<u32>)| {
+    let of_entry = |(key, words): &(EntryKey, Vec<Word>)| {
         let key = *key;
         width.locals(words).map(move |local| (key, local)).collect::<Vec<_>>()
     };
