@@ -4,7 +4,7 @@
 //! `pub use`, an expression, a type, a pattern or the tokens of a macro call. The target is
 //! the file of the module that the path *names*: `crate::a::Item` imports `a/mod.rs`, also
 //! where `a/mod.rs` re-exports `Item` from `a/item.rs`. `mod` lines, visibilities, attributes
-//! and everything under `#[cfg(test)]` are no imports.
+//! and everything under `#[cfg(test)]` do not count as imports.
 
 use std::collections::BTreeMap;
 

@@ -12,8 +12,8 @@ const MAX_IMPORTS: u32 = 16;
 impl Tree {
     /// Finds the module that the longest prefix of a path leads to.
     ///
-    /// The path is written in module `from`. Returns `None` if its first segment is no module of
-    /// this crate: a name of another crate, an item, a type parameter.
+    /// The path is written in module `from`. Returns `None` if its first segment is not a module
+    /// of this crate: a name of another crate, an item, a type parameter.
     pub fn resolve(&self, from: ModuleId, segments: &[String]) -> Option<ModuleId> {
         self.prefix(from, segments, MAX_IMPORTS).map(|(module, _)| module)
     }

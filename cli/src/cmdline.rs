@@ -35,7 +35,7 @@ pub(crate) fn run<T>(
             .unwrap_or(Ok(ExitCode::Unexpected)),
         Err(Refusal::Usage(failure)) => Err(failure),
         Err(Refusal::Help(help)) => {
-            // A closed pipe is no failure.
+            // A closed pipe is not a failure.
             let _ = help.print();
             let requested = help.exit_code() == 0;
             Ok(if requested { ExitCode::Done } else { ExitCode::Usage })

@@ -204,7 +204,7 @@ impl Places {
         Ok(Found::No(vec![format!("there is no folder {name}"), job]))
     }
 
-    /// Whether only the cluster can be meant by a word that is no path.
+    /// Whether a word that is not a path can name a job of the cluster only.
     fn is_cluster(&self) -> bool {
         self.typed.first_of(&["coordinator"]).is_some()
     }

@@ -73,7 +73,7 @@ pub enum JobState {
     Queued,
     /// Runs, or ran when the coordinator ended.
     Running,
-    /// Stopped at a limit. The journal refuses `Interrupted` and `Moving`, which are no limits.
+    /// Stopped at a limit. The journal refuses `Interrupted` and `Moving`, which are not limits.
     Stopped(#[serde(with = "limit")] StopReason),
     /// Cancelled by a user.
     Cancelled,

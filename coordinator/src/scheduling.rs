@@ -102,7 +102,7 @@ pub(crate) struct Room {
 }
 
 impl Room {
-    /// The room that active jobs leave on so many workers. A cluster without workers counts as one of
+    /// The room that active jobs leave on `workers` workers. A cluster without workers counts as one of
     /// one: the first job starts, and says what it waits for.
     pub(crate) fn new<'a>(workers: usize, active: impl IntoIterator<Item = &'a ActiveJob>) -> Room {
         let mut room = Room { free: workers.max(1) as i64, several: 0 };
@@ -139,7 +139,7 @@ impl Room {
     }
 }
 
-/// The order in which waiting jobs start on so many workers if running jobs end in the order of
+/// The order in which waiting jobs start on `workers` workers if running jobs end in the order of
 /// `running`, and the started ones after them. `waiting` are the jobs in the order of the queue.
 /// Returns for each of them the number of waiting jobs that start before it.
 pub(crate) fn start_order(workers: usize, running: &[Need], waiting: &[Need]) -> Vec<usize> {

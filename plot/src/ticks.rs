@@ -12,7 +12,7 @@ pub(crate) struct Tick {
     pub(crate) label: String,
 }
 
-/// The most numerous round ticks of an axis that `fits` accepts, at most `most`.
+/// As many round ticks of an axis as `fits` accepts, at most `most`.
 ///
 /// If none is accepted, there are no ticks.
 pub(crate) fn ticks(

@@ -3013,7 +3013,7 @@ pub struct ListStatesRequest {
     /// The layer.
     #[prost(message, optional, tag = "1")]
     pub layer: ::core::option::Option<LayerRef>,
-    /// About so many states, evenly spaced; all if absent, none if 0.
+    /// About how many states to list, evenly spaced; all if absent, none if 0.
     #[prost(uint64, optional, tag = "2")]
     pub sample: ::core::option::Option<u64>,
 }

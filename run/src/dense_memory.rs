@@ -17,7 +17,7 @@ pub struct DenseMemory {
 impl DenseMemory {
     /// Tables of lanes and digests, and buffers of files.
     const FIXED: u64 = 4 * MIB;
-    /// The most parts that a search is cut into.
+    /// Limit of the parts that a search is cut into.
     const MOST_PARTS: u64 = 400;
 
     /// The memory of a search of a space of this size.

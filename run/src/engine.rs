@@ -65,7 +65,7 @@ pub struct EngineNeeds<'a> {
     pub memory: u64,
     /// Threads of a worker.
     pub threads: usize,
-    /// The most bytes on disk.
+    /// Limit in bytes of the files on disk; none without a limit.
     pub disk_limit: Option<u64>,
     /// Whether a cluster searches. It has no dense searches whose moves have no inverses.
     pub in_cluster: bool,

@@ -82,7 +82,7 @@ pub struct Tracker {
 }
 
 impl Tracker {
-    /// A tracker of a search of which this is known.
+    /// Tracks a search with this forecast.
     pub fn new(forecast: Forecast) -> Self {
         let first = Sample::default();
         let mut remaining = RemainingTime::default();
@@ -274,7 +274,7 @@ mod tests {
         }
     }
 
-    /// A search of so many states.
+    /// The forecast of a search of `states` states.
     fn states(states: u64) -> Forecast {
         let size = SearchSize { states: Some(states), ..SearchSize::default() };
         Forecast::of(size, None, EngineKind::Explicit, None)

@@ -32,7 +32,7 @@ pub enum DenseFolding {
     /// It was not asked for.
     #[default]
     Off,
-    /// It has, with so many lane maps at most.
+    /// It has, with at most `maps` lane maps.
     On {
         /// Products of a symmetry and a lane.
         maps: u32,
@@ -250,7 +250,7 @@ impl DenseTables {
     }
 
     /// A checksum of shape, start, moves and multiplicities: files of states contain it, so that files of
-    /// another numbering are refused. Positions that symmetries fix are no part of it. Of tables with more
+    /// another numbering are refused. Positions that symmetries fix are not part of it. Of tables with more
     /// than 2^20 entries, evenly spaced ones are read. Steps in factors have the checksum of their products.
     pub fn fingerprint(&self) -> u64 {
         const MOST: usize = 1 << 20;

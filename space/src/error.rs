@@ -105,7 +105,7 @@ pub enum SpaceError {
         /// The reason: the other setting.
         why: String,
     },
-    /// The space has not the form that an engine searches.
+    /// The space does not have the form that an engine searches.
     #[error("{why}")]
     NoForm {
         /// Which form it lacks.
@@ -145,7 +145,7 @@ pub enum SpaceError {
     KeyTooWide {
         /// The bits of a key.
         bits: u32,
-        /// The most bits allowed.
+        /// The limit of the bits of a key.
         limit: u32,
     },
     /// The part of a [`KeySpace`](crate::KeySpace)'s keys that is not local is too wide.
@@ -153,7 +153,7 @@ pub enum SpaceError {
     RegionTooWide {
         /// The bits of a key that are not local.
         bits: u32,
-        /// The most of them allowed.
+        /// The limit of these bits.
         limit: u32,
     },
     /// The local part of a [`KeySpace`](crate::KeySpace)'s keys is too wide for a region.
@@ -161,7 +161,7 @@ pub enum SpaceError {
     LocalTooWide {
         /// The local bits of a key.
         bits: u32,
-        /// The most local bits allowed.
+        /// The limit of local bits.
         limit: u32,
     },
     /// A part of what was given takes more steps than the budget of a [`Work`](crate::Work) has.
@@ -169,7 +169,7 @@ pub enum SpaceError {
     TooMuchWork {
         /// The part: what is too large, or what it is too large for.
         what: String,
-        /// The most steps allowed.
+        /// The limit of steps.
         limit: u64,
     },
     /// Nobody waits for the space any more.

@@ -187,22 +187,22 @@ pub struct Keyed<S> {
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 enum Hashed {
     Nothing,
-    /// So many low bits. The highest of the result are part of the region if there are more than local
-    /// bits.
+    /// The low bits; their number. The highest of the result are part of the region if there are more
+    /// than local bits.
     Low(u32),
-    /// All of so many bits.
+    /// All bits; their number.
     Key(u32),
 }
 
 impl<S: KeySpace> Keyed<S> {
-    /// The most local bits of which most combinations may be reached in one layer. With both sides, a
-    /// region then has at most 2^24 states, the most that one entry of a file has.
+    /// Limit of local bits of which most combinations may be reached in one layer. With both sides, a
+    /// region then has at most 2^24 states, the limit of one entry of a file.
     pub const MOST_DENSE_BITS: u32 = 23;
 
-    /// The most local bits: with the side, a local has 127.
+    /// Limit of local bits: with the side, a local has 127.
     pub const MAX_LOCAL_BITS: u32 = 126;
 
-    /// The most bits of keys whose high bits are the region by default.
+    /// Limit of the bits of a key whose high bits are the region by default.
     const MOST_SHORT_BITS: u32 = 40;
 
     /// The bits of regions by a hash: few enough that a wide layer has long lists, many enough that
@@ -215,7 +215,7 @@ impl<S: KeySpace> Keyed<S> {
     /// lists of exits short.
     const LEAST_REGION_BITS: u32 = 14;
 
-    /// The most bits of regions.
+    /// Limit of the bits of a region.
     const MAX_REGION_BITS: u32 = u128::BITS;
 
     /// Wraps a space.

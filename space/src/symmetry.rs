@@ -216,8 +216,8 @@ fn unlike_flip<S: NestedSpace>(space: &S, state: &NestedState<S::Config>) -> Opt
 /// A configuration and its flip.
 type Pair<'a, C> = (&'a C, &'a C);
 
-/// Whether a move, and its flip at flipped configurations, shift levels to what are no flips. Levels and
-/// configurations are those from the highest down.
+/// Whether the results of a move, and of its flip at flipped configurations, are not flips of each
+/// other. Levels and configurations are those from the highest down.
 fn shifts_differ<S: NestedSpace>(
     space: &S,
     levels: &[(u8, Pair<'_, S::Config>)],

@@ -53,7 +53,7 @@ impl Default for Work {
 }
 
 impl Work {
-    /// A budget of so many steps.
+    /// A budget of `limit` steps.
     #[must_use]
     pub fn new(limit: u64) -> Work {
         Work { limit, spent: Arc::default(), total: Arc::default(), is_cancelled: Arc::default() }
@@ -76,7 +76,7 @@ impl Work {
     /// Takes steps, before they are made.
     ///
     /// # Errors
-    /// If there are not so many left, or the work was cancelled.
+    /// If fewer than `steps` steps are left, or the work was cancelled.
     pub fn spend(&self, steps: u64) -> Result<(), WorkError> {
         if self.is_cancelled.load(Ordering::Relaxed) {
             return Err(WorkError::Cancelled);

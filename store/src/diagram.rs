@@ -197,7 +197,8 @@ impl Packed {
     }
 }
 
-/// The longest frame of so many bytes, or somewhat more: incompressible data grows by a 256th.
+/// Upper bound of the length of a frame with `limit` bytes of content: incompressible data grows by a
+/// 256th.
 fn longest(limit: u64) -> u64 {
     limit.saturating_add(limit / 128).saturating_add(64 << 10)
 }

@@ -65,7 +65,7 @@ pub enum StoreError {
         file: PathBuf,
         /// The bytes that it states, or the length of the file if that is already too much.
         bytes: u64,
-        /// The most that it may have.
+        /// The limit of bytes.
         limit: u64,
     },
     /// Another process holds the lock on the data directory.

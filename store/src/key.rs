@@ -39,7 +39,7 @@ impl std::fmt::Display for EntryKey {
     }
 }
 
-/// A half-open range of keys; an absent bound is no bound.
+/// A half-open range of keys; an absent bound does not limit it.
 ///
 /// ```
 /// use strata_store::{EntryKey, KeyRange};

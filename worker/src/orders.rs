@@ -116,7 +116,7 @@ impl OrderLog {
         OrderStatus::New
     }
 
-    /// Sends a message that is no answer. Without a connection it is lost.
+    /// Sends a message other than an answer. Without a connection it is lost.
     pub(crate) fn send(&self, message: v1::from_worker::Message) {
         if let Some(outbound) = &self.last().outbound {
             let _ = outbound.send(v1::FromWorker { message: Some(message) });

@@ -151,7 +151,7 @@ impl StoreFolder {
                 _ => {}
             }
         }
-        // It is empty, unless something that is no object is in it.
+        // It is empty, unless it has something other than objects.
         let _ = std::fs::remove_dir(dir);
         Ok(())
     }

@@ -1,5 +1,5 @@
 //! A worker and others that do not do what the protocol says: a peer that never finishes a file, and
-//! callers that ask for what is no layer file, or send what is no batch.
+//! callers that ask for files other than those of layers, or send malformed batches.
 #![allow(clippy::unwrap_used)] // clippy.toml allows it in tests, but not in their helpers
 
 use std::net::SocketAddr;

@@ -16,7 +16,7 @@ use tempfile::NamedTempFile;
 use super::remote::Remote;
 use crate::output::exit::{ExitCode, Failure};
 
-/// The most bytes of transferred files in memory.
+/// Limit in bytes of the transferred files that are held in memory.
 const IN_MEMORY: u64 = 256 << 20;
 
 /// Names of files in the data directory: these, with random characters between them.

@@ -224,7 +224,7 @@ impl<'a> Remote<'a> {
         self.call(|mut client| async move { client.verify(job).await })
     }
 
-    /// Lists states of a layer: all, or a sample of about so many.
+    /// Lists states of a layer: all, or about `sample` of them.
     ///
     /// # Errors
     /// Like every call.

@@ -79,7 +79,7 @@ fn write_pages(command: &Definition, dir: &Path, pages: &mut Vec<String>) -> io:
     let page = Man::new(command.clone()).date(" ").source(source).manual("Strata");
     page.generate_to(dir)?;
     pages.push(page.get_filename());
-    // `help` is no command of its own: its page would repeat the list of the others.
+    // `help` gets no page: it would repeat the list of the others.
     let commands = command.get_subcommands().filter(|one| !one.is_hide_set());
     let mut commands =
         commands.filter(|one| one.get_name() != "help" && !extensions::is_one(one.get_name()));

@@ -120,7 +120,7 @@ impl LocalJobs {
     /// Adds a folder.
     ///
     /// # Errors
-    /// If it is no job's, or another process uses the data directory.
+    /// If it is not that of a job, or another process uses the data directory.
     fn add(&mut self, folder: &Path) -> Result<(), Failure> {
         let shown = folder.display();
         let refused = |what: &str| Failure::usage(format!("{shown} {what}"));

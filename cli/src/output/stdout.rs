@@ -6,7 +6,7 @@ use crate::output::exit::{ExitCode, Failure};
 
 /// A buffered output that discards everything after the first error.
 ///
-/// A closed pipe is no failure: a search continues, and the exit code is unaffected. Any other
+/// A closed pipe is not a failure: a search continues, and the exit code is unaffected. Any other
 /// error is returned by [`Output::finish`], so that a truncated result is never mistaken for a
 /// complete one.
 pub(crate) struct Output<W: Write = Stdout> {

@@ -74,8 +74,8 @@ fn a_layer_is_the_same_list_from_all_engines() {
     }
 }
 
-/// The states of a layer, sorted. They are counted in all forms of the command, and those of a sample
-/// are at least so many.
+/// The states of a layer, sorted. They are counted in all forms of the command; a sample has at
+/// least `fewest`.
 fn listed(dir: &Path, depth: usize, states: u64, fewest: usize) -> Vec<String> {
     let layer = |how: &str| {
         let mut command = strata("layer");

@@ -330,7 +330,7 @@ fn a_file_that_is_cut_while_it_is_read_is_detected() {
     assert!(ran.stderr.contains(&*job.to_string_lossy()), "{}", ran.stderr);
 }
 
-/// It is no error of the command line, and nothing is corrupt.
+/// The exit code is neither that of a usage error nor that of damage.
 #[test]
 fn a_read_only_disk_is_an_unexpected_error_with_the_file() {
     let outside = tempdir().unwrap();

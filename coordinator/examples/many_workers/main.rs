@@ -1,7 +1,7 @@
 //! Measures what a coordinator needs for many workers: processor time, memory, journal and messages.
 //!
 //! Usage: `many_workers [--layers N] [WORKERS]...`. For each number of workers the program starts a
-//! coordinator as a process of its own, with an empty journal, and so many light workers in this
+//! coordinator as a process of its own, with an empty journal, and that number of light workers in this
 //! process, each with a connection of its own. They answer every order at once, with one state a
 //! layer. A job of N layers (200) runs to its limit, and again from its checkpoint. Prints a table.
 //!

@@ -68,7 +68,7 @@ impl Usage {
         }
     }
 
-    /// The mean of so many parts; the peak is that of all.
+    /// The mean over `parts` parts; the peak is that of all.
     pub(crate) fn divided(&self, parts: f64) -> Usage {
         let written = (self.written as f64 / parts).round() as u64;
         Usage { processor: self.processor / parts, written, peak: self.peak }

@@ -116,7 +116,7 @@ fn fits_others(members: usize, possible: usize, width: u64, narrow: u64, is_sett
 }
 
 impl JournalSink {
-    /// The most memory that one of the session's workers took, and that worker's name.
+    /// The largest peak of memory among the session's workers, in bytes, and that worker's name.
     fn peak(&self) -> (u64, Option<String>) {
         let members = self.cluster.membership.members().into_iter();
         let own = members.filter(|member| self.members.contains(&member.entry.number));

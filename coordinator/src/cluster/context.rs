@@ -28,7 +28,7 @@ use crate::scheduling::Need;
 /// by hand.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Retention {
-    /// The newest so many stay.
+    /// Number of jobs that stay, the newest ones.
     pub jobs: Option<usize>,
     /// Those that ended less than this time ago stay.
     pub age: Option<Duration>,
@@ -174,7 +174,7 @@ impl Cluster {
         self.views.in_use(id)
     }
 
-    /// Deletes the log of a job; a missing one is no error.
+    /// Deletes the log of a job; a missing log is not an error.
     pub(crate) fn remove_log(&self, id: &str) -> io::Result<()> {
         self.views.remove_log(id)
     }

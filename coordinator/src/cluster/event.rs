@@ -63,7 +63,7 @@ impl fmt::Display for LogEntry {
 pub(crate) struct LogField {
     pub(crate) name: String,
     pub(crate) text: String,
-    /// None if the value is no number.
+    /// None if the value is not a number.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) number: Option<f64>,
 }

@@ -432,7 +432,7 @@ impl JobViews {
         job
     }
 
-    /// Deletes the log of a job; a missing one is no error.
+    /// Deletes the log of a job; a missing log is not an error.
     pub(crate) fn remove_log(&self, id: &str) -> io::Result<()> {
         match std::fs::remove_file(self.log_path(id)) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),

@@ -43,7 +43,7 @@ pub(crate) enum WorkerEvent {
 /// be a connection that an ended process opened before its successor, and that arrives late.
 const RETURNS_OF_A_COPY: usize = 2;
 
-/// The most replaced processes that are kept for a worker.
+/// Limit of the replaced processes that are kept for a worker; beyond it, the oldest is dropped.
 const MAX_REPLACED: usize = 8;
 
 /// Queue of messages to a connected worker.
@@ -374,7 +374,7 @@ impl Membership {
         }
     }
 
-    /// Sends a message that is no order to a worker. Without a connection it is lost.
+    /// Sends a worker a message other than an order. Without a connection it is lost.
     pub(crate) fn send(&self, number: WorkerNumber, message: v1::to_worker::Message) {
         let state = self.state();
         if let Some(outbound) = state.members.get(&number).and_then(|m| m.outbound.as_ref()) {

@@ -14,7 +14,7 @@ use crate::entry::WorkerNumber;
 /// Time in which the weight of a layer falls by a factor of e.
 const MEMORY: f64 = 30.0;
 
-/// Time without a layer after which a pace is no longer known.
+/// A worker's pace is unknown after this time without a layer.
 const LATELY: Duration = Duration::from_secs(60);
 
 /// A worker's part of a layer.

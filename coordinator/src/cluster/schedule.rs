@@ -50,7 +50,7 @@ impl Schedule {
         self.jobs().is_empty()
     }
 
-    /// The room for jobs to start on so many workers.
+    /// The room for jobs to start on `workers` workers.
     pub(crate) fn room(&self, workers: usize) -> Room {
         Room::new(workers, self.jobs().iter().map(|(_, job)| job))
     }

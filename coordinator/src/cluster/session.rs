@@ -288,7 +288,7 @@ mod tests {
         }
     }
 
-    /// A job with a checkpoint of one shard and two files of each of so many workers.
+    /// A job with a checkpoint of one shard and two files of each of `workers` workers.
     fn checkpoint_of(workers: u16) -> JobEntry {
         let folder = tempfile::tempdir().unwrap();
         let journal = Journal::open(&folder.path().join("journal")).unwrap();

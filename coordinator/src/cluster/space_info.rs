@@ -67,7 +67,7 @@ pub(crate) struct SpaceInfos {
     opening: Mutex<()>,
 }
 
-/// The most spaces whose properties are kept.
+/// Limit of the spaces whose properties are kept; beyond it, all are dropped.
 const MOST: usize = 1024;
 
 impl SpaceInfos {

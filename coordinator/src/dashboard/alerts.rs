@@ -108,7 +108,7 @@ fn silent(worker: &Worker, overview: &Overview) -> Option<Alert> {
     }
     // A worker that took its leave is gone on purpose.
     let is_awaited = overview.jobs.iter().any(|job| job.waiting_for.contains(&worker.name));
-    // A worker of an earlier time that nothing needs is no reason to act.
+    // No alert for a worker that has not connected since the start and that no job waits for.
     let silent = match worker.silent_seconds {
         Some(_) if worker.leaving && !is_awaited => return None,
         Some(seconds) => format!("has been silent for {}", duration(seconds)),

@@ -21,7 +21,7 @@ pub enum JournalError {
         /// The operating system's error.
         source: io::Error,
     },
-    /// The file is damaged, or is no journal.
+    /// The file is damaged, or is not a journal.
     #[error("the journal {} is corrupt: {what}", path.display())]
     Corrupt {
         /// The journal.
@@ -63,7 +63,7 @@ pub enum JournalError {
         /// The fault.
         what: String,
     },
-    /// There is no id for a new journal.
+    /// The operating system gave no random numbers for an id.
     #[error(transparent)]
     Random(#[from] NetError),
     /// No job matches.

@@ -40,7 +40,7 @@ const REOPEN_INTERVAL: Duration = Duration::from_secs(1);
 /// Size below which the file is not shrunk.
 const SHRINK_BYTES: u64 = 4 << 20;
 
-/// Part of the file that may be free without a reason to shrink it: all but one of so many bytes.
+/// The file shrinks when at most 1/`SPARSE` of it is in use.
 const SPARSE: u64 = 4;
 
 /// A database file. Dropping closes it.

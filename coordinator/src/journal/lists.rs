@@ -62,7 +62,7 @@ impl Journal {
     /// Those of the jobs with these ids that exist.
     ///
     /// # Errors
-    /// None besides those that all methods return, see [`Journal`].
+    /// `Io`, `Corrupt` or `Unusable`, see [`Journal`].
     pub(crate) fn find_each(&self, ids: &[String]) -> Result<Vec<JobEntry>> {
         self.store().read(|tx| {
             let ids = ids.iter().map(String::as_str);
@@ -74,7 +74,7 @@ impl Journal {
     /// All jobs, in the order of the queue. They may take much memory.
     ///
     /// # Errors
-    /// None besides those that all methods return, see [`Journal`].
+    /// `Io`, `Corrupt` or `Unusable`, see [`Journal`].
     pub fn jobs(&self) -> Result<Vec<JobEntry>> {
         let (mut jobs, mut from) = (Vec::new(), Some(0));
         while let Some(first) = from {
@@ -90,7 +90,7 @@ impl Journal {
     /// have no files and no owners, which take most of the time to read.
     ///
     /// # Errors
-    /// None besides those that all methods return, see [`Journal`].
+    /// `Io`, `Corrupt` or `Unusable`, see [`Journal`].
     pub(crate) fn jobs_from(&self, first: u64) -> Result<JobPart> {
         self.part::<ListedRecord>(first)
     }
@@ -99,7 +99,7 @@ impl Journal {
     /// oldest first.
     ///
     /// # Errors
-    /// None besides those that all methods return, see [`Journal`].
+    /// `Io`, `Corrupt` or `Unusable`, see [`Journal`].
     pub fn ended_before(&self, time: u64, states: &[EndState]) -> Result<Vec<EndedJob>> {
         let end = end_key(time.saturating_add(1), 0);
         let ended = self.store().read(|tx| tx.scan::<EndedJob>(ENDED, ALL.start..&*end))?;
@@ -110,7 +110,7 @@ impl Journal {
     /// All but the newest `keep` of the jobs that have ended in one of these states, oldest first.
     ///
     /// # Errors
-    /// None besides those that all methods return, see [`Journal`].
+    /// `Io`, `Corrupt` or `Unusable`, see [`Journal`].
     pub fn ended_beyond(&self, keep: usize, states: &[EndState]) -> Result<Vec<EndedJob>> {
         if self.store().read(|tx| tx.count(ENDED))? <= keep as u64 {
             return Ok(Vec::new());
@@ -124,7 +124,7 @@ impl Journal {
     /// [`Self::jobs_from`].
     ///
     /// # Errors
-    /// None besides those that all methods return, see [`Journal`].
+    /// `Io`, `Corrupt` or `Unusable`, see [`Journal`].
     pub(crate) fn newest_ended(&self, most: usize) -> Result<(Vec<JobEntry>, bool)> {
         self.store().read(|tx| {
             let ended = tx.last_some::<EndedJob>(ENDED, most)?;
@@ -139,7 +139,7 @@ impl Journal {
     /// The number of ended jobs by state. Reads the index of all that ended.
     ///
     /// # Errors
-    /// None besides those that all methods return, see [`Journal`].
+    /// `Io`, `Corrupt` or `Unusable`, see [`Journal`].
     pub(crate) fn ended_counts(&self) -> Result<[(EndState, u64); 4]> {
         let states = [EndState::Stopped, EndState::Cancelled, EndState::Failed, EndState::Done];
         let mut counts = states.map(|state| (state, 0));

@@ -167,7 +167,7 @@ impl Journal {
     /// All workers that have registered and were not forgotten, by number.
     ///
     /// # Errors
-    /// None besides those that all methods return, see [`Journal`].
+    /// `Io`, `Corrupt` or `Unusable`, see [`Journal`].
     pub fn workers(&self) -> Result<Vec<WorkerEntry>> {
         self.store.read(|tx| workers(tx, &counts(tx)?))
     }
@@ -175,7 +175,7 @@ impl Journal {
     /// Issues an epoch: 1, and then numbers greater than all before, across restarts.
     ///
     /// # Errors
-    /// None besides those that all methods return, see [`Journal`].
+    /// `Io`, `Corrupt` or `Unusable`, see [`Journal`].
     pub fn next_epoch(&self) -> Result<u64> {
         self.store.write(|tx| {
             let mut counts = counts(tx)?;
@@ -189,7 +189,7 @@ impl Journal {
     /// if it was smaller: then this journal is an older copy of the one that issued that epoch.
     ///
     /// # Errors
-    /// None besides those that all methods return, see [`Journal`].
+    /// `Io`, `Corrupt` or `Unusable`, see [`Journal`].
     pub fn skip_epochs(&self, seen: u64) -> Result<Option<u64>> {
         self.store.write(|tx| {
             let counts = counts(tx)?;
@@ -226,7 +226,7 @@ impl Journal {
     /// Checks that the journal can be written, by a write unless one has succeeded within `recent`.
     ///
     /// # Errors
-    /// None besides those that all methods return, see [`Journal`].
+    /// `Io`, `Corrupt` or `Unusable`, see [`Journal`].
     pub(crate) fn check_writable(&self, recent: Duration) -> Result<()> {
         if self.store.health().is_proven(recent) {
             return Ok(());
@@ -248,7 +248,7 @@ impl Journal {
     /// Reads the index of the jobs that have not ended.
     ///
     /// # Errors
-    /// None besides those that all methods return, see [`Journal`].
+    /// `Io`, `Corrupt` or `Unusable`, see [`Journal`].
     pub(crate) fn unended<T>(&self, read: impl FnOnce(&Unended) -> T) -> Result<T> {
         self.queue.read(|| self.store.read(unended), read)
     }

@@ -96,7 +96,7 @@ impl Unended {
         jobs.into_iter().map(|job| job.id.clone()).collect()
     }
 
-    /// The places of those that wait, on a cluster of so many workers.
+    /// The places of the waiting jobs, on a cluster of `workers` workers.
     pub(crate) fn places(&self, workers: usize) -> Places {
         let needs = |is_running: bool| -> Vec<Need> {
             let jobs = self.jobs.values().filter(|job| job.is_running == is_running);

@@ -47,7 +47,7 @@ impl Journal {
     /// Removes those of the jobs that exist and have ended, in one transaction. Returns them.
     ///
     /// # Errors
-    /// None besides those that all methods return, see [`Journal`].
+    /// `Io`, `Corrupt` or `Unusable`, see [`Journal`].
     pub(crate) fn remove_ended(&self, ids: &[String]) -> Result<Vec<JobEntry>> {
         let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
         self.remove_each(&ids, |_| Ok(()))
@@ -81,7 +81,7 @@ impl Journal {
     /// them. Jobs that the journal has, or has removed, are left as they are.
     ///
     /// # Errors
-    /// None besides those that all methods return, see [`Journal`].
+    /// `Io`, `Corrupt` or `Unusable`, see [`Journal`].
     pub(crate) fn remove_unknown(&self, jobs: &BTreeMap<String, Vec<WorkerNumber>>) -> Result<()> {
         let now = self.now();
         self.change_tombstones(|tx, known| {
@@ -101,7 +101,7 @@ impl Journal {
     /// Whether the journal has a job of this id, or its tombstone.
     ///
     /// # Errors
-    /// None besides those that all methods return, see [`Journal`].
+    /// `Io`, `Corrupt` or `Unusable`, see [`Journal`].
     pub(crate) fn knows(&self, id: &str) -> Result<bool> {
         if self.tombstones(|known| known.contains_key(id))? {
             return Ok(true);
@@ -112,7 +112,7 @@ impl Journal {
     /// Removed jobs of which a worker may still hold files, by id; `most` at most.
     ///
     /// # Errors
-    /// None besides those that all methods return, see [`Journal`].
+    /// `Io`, `Corrupt` or `Unusable`, see [`Journal`].
     pub fn pending_removals(&self, worker: WorkerNumber, most: usize) -> Result<Vec<String>> {
         self.tombstones(|known| {
             let pending = known.values().filter(|one| one.workers.binary_search(&worker).is_ok());
@@ -123,7 +123,7 @@ impl Journal {
     /// The workers that may still hold files of removed jobs, ascending.
     ///
     /// # Errors
-    /// None besides those that all methods return, see [`Journal`].
+    /// `Io`, `Corrupt` or `Unusable`, see [`Journal`].
     pub(crate) fn holders(&self, jobs: &[String]) -> Result<Vec<WorkerNumber>> {
         self.tombstones(|known| {
             let of_jobs = jobs.iter().filter_map(|job| known.get(job));
@@ -138,7 +138,7 @@ impl Journal {
     /// Removed jobs whose logs may still be there, by id.
     ///
     /// # Errors
-    /// None besides those that all methods return, see [`Journal`].
+    /// `Io`, `Corrupt` or `Unusable`, see [`Journal`].
     pub(crate) fn pending_logs(&self) -> Result<Vec<String>> {
         self.tombstones(|known| {
             known.values().filter(|one| one.log).map(|one| one.job.clone()).collect()
@@ -148,7 +148,7 @@ impl Journal {
     /// Records that workers hold no files of removed jobs any more.
     ///
     /// # Errors
-    /// None besides those that all methods return, see [`Journal`].
+    /// `Io`, `Corrupt` or `Unusable`, see [`Journal`].
     pub fn confirm_removals(&self, removals: &[(WorkerNumber, Vec<String>)]) -> Result<()> {
         self.change_tombstones(|_, known| {
             let mut left: Tombstones = BTreeMap::new();
@@ -165,7 +165,7 @@ impl Journal {
     /// Records that the logs of removed jobs are gone.
     ///
     /// # Errors
-    /// None besides those that all methods return, see [`Journal`].
+    /// `Io`, `Corrupt` or `Unusable`, see [`Journal`].
     pub(crate) fn confirm_logs(&self, jobs: &[String]) -> Result<()> {
         self.change_tombstones(|_, known| {
             let known_ones = jobs.iter().filter_map(|job| known.get(job));

@@ -193,7 +193,7 @@ fn result(result: &v1::JobResult) -> JobResult {
     }
 }
 
-/// Names of files are no figures of a layer.
+/// The figures of a layer, without the names of its kept files.
 fn without_files(layer: LayerRecord) -> LayerRecord {
     LayerRecord { kept: Vec::new(), ..layer }
 }
@@ -300,7 +300,7 @@ impl Source for ClusterSource {
 }
 
 /// What an entry of the log marks in the charts. `before` is the mark of the entry before: the session
-/// that begins after a rollback is no resumption.
+/// that begins after a rollback is not a resumption.
 fn mark(text: &str, before: Option<MarkKind>) -> Option<(MarkKind, u32)> {
     let depth_after = |mark: &str| {
         let (_, rest) = text.split_once(mark)?;

@@ -275,7 +275,7 @@ pub(super) async fn list_states(
     Ok(())
 }
 
-/// The index of the first listed state in the next file, after one with so many states.
+/// The index of the first listed state in the next file, after one with `states` states.
 fn skip_after(skip: u64, step: u64, states: u64) -> u64 {
     match states.checked_sub(skip) {
         // None of its states was listed.

@@ -10,7 +10,7 @@ use crate::dense::kernel::Kernel;
 pub struct Options {
     /// Threads, at least 1.
     pub threads: usize,
-    /// The most bytes of planes, tables and scratch memory, the space's tables included.
+    /// Limit in bytes of planes, tables and scratch memory, the space's tables included.
     pub memory: u64,
     /// Whether layers have digests.
     pub digest: bool,

@@ -21,7 +21,7 @@ use crate::dense::{tasks, thin};
 /// Tasks of each thread, so that threads end at the same time.
 const TASKS_PER_THREAD: usize = 4;
 
-/// The share of memory for the successors of thin layers: one in so many.
+/// The successors of thin layers may take 1/`THIN_SHARE` of the spare memory.
 const THIN_SHARE: u64 = 16;
 
 /// Planes of a part: current, earlier and next layer, and the current layer of a source.

@@ -317,7 +317,7 @@ impl Search {
         })
     }
 
-    /// The depth of a state modulo 3; None if it was not reached, or is no state of the space.
+    /// The depth of a state modulo 3; None if it was not reached, or is not a state of the space.
     pub fn residue(&self, state: DenseState) -> Option<u8> {
         let shape = self.context.space.tables().shape();
         if !shape.has(state) {

@@ -21,7 +21,7 @@ const WORDS_PER_SUCCESSOR: u64 = 8;
 /// Numbers of successors of a part of the layer before, ascending. Some occur repeatedly.
 type Successors = Vec<u64>;
 
-/// The most successors that pay and fit into `memory` bytes, for a layer of blocks with these words.
+/// Limit of successors that pay and fit into `memory` bytes, for blocks with `words` words in all.
 pub(crate) fn most_successors(memory: u64, words: u64) -> u64 {
     (memory / size_of::<u64>() as u64).min(words / WORDS_PER_SUCCESSOR)
 }

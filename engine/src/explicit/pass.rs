@@ -97,8 +97,9 @@ impl PassTask {
         Ok(())
     }
 
-    /// Expands regions with about so many states of the current layer. Returns how many these were; None
-    /// if no region is left.
+    /// Expands regions until they have `states` states of the current layer or more; a region that
+    /// only exits reach counts as one state. Returns the sum; None once no region is left, also if
+    /// this call expanded the last ones.
     ///
     /// # Errors
     /// If an input is damaged, the layer cannot be written or exits cannot be delivered. The task

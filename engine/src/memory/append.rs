@@ -71,7 +71,7 @@ impl AppendOnlyWords {
             return None;
         }
         // SAFETY: the words fit behind the first `len`, nobody reads there, and only the holder of
-        // the lock writes. `words` is no part of the target: that is not initialised.
+        // the lock writes. `words` does not overlap the target, which is not initialised.
         unsafe { std::ptr::copy_nonoverlapping(words.as_ptr(), self.base.add(len), words.len()) };
         self.len.store(len + words.len(), Ordering::Release);
         Some(len)

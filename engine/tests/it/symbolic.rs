@@ -310,7 +310,7 @@ fn a_snapshot_that_takes_more_than_the_budget_is_refused() {
     let mut load = |bytes: &[u8]| search.load(3, bytes).unwrap_err();
     let too_many = load(&crafted(budget / 17));
     assert!(matches!(too_many, SnapshotError::Step(StepError::Memory { .. })), "{too_many}");
-    // Fewer are read, and are no layer.
+    // Fewer are read, and are not a layer.
     let few = load(&crafted(budget / 40));
     assert!(matches!(few, SnapshotError::Malformed { .. }), "{few}");
     // A number of nodes for which there are no bytes.

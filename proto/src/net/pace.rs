@@ -1,7 +1,7 @@
 //! Least progress of a stream from another node.
 //!
 //! A node that sends nothing, empty messages or a byte now and then would otherwise hold its receiver
-//! for ever. A receiver counts what brings it on, such as bytes of a file, and gives up when too little
+//! for ever. A receiver counts progress, such as bytes of a file, and [`Pace::wait`] fails when too little
 //! has come within a window of waiting.
 
 use std::future::Future;

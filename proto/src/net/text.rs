@@ -45,7 +45,7 @@ pub fn shortened(value: &str) -> Cow<'_, str> {
     cut(value, limits::QUOTED_LEN)
 }
 
-/// A text of at most so many characters, or its beginning and its length in bytes.
+/// A text of at most `most` characters; of a longer one, the beginning and the length in bytes.
 fn cut(text: &str, most: usize) -> Cow<'_, str> {
     match text.char_indices().nth(most) {
         None => Cow::Borrowed(text),

@@ -142,7 +142,7 @@ impl Shape {
     /// The element that brings to slot `i` what is in slot `images[i]`, turned by `turns[i]`.
     ///
     /// # Errors
-    /// If `images` is no permutation of the slots, a turn is not below the orientations of its slot,
+    /// If `images` is not a permutation of the slots, a turn is not below the orientations of its slot,
     /// or a slot and its image differ in their orientations.
     pub fn element(&self, images: &[u16], turns: &[u8]) -> Result<Element, GroupError> {
         let slots = self.slots();

@@ -11,7 +11,7 @@ pub enum GroupError {
     Slots {
         /// The slots given.
         slots: usize,
-        /// The most slots allowed.
+        /// The limit of slots.
         limit: usize,
     },
     /// A slot has no orientations.
@@ -28,7 +28,7 @@ pub enum GroupError {
         /// The slots of the shape.
         slots: usize,
     },
-    /// The images are no permutation.
+    /// The images are not a permutation.
     #[error("{image} is the image of slot {slot} and of another one, or not a slot")]
     NotPermutation {
         /// The slot, from 0.

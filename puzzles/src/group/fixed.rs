@@ -17,10 +17,10 @@ use crate::group::radix::{Point, compose};
 use crate::group::shape::Shape;
 use crate::group::symmetry::{Products, Symmetry};
 
-/// The most states that are listed, of 12 bytes each.
+/// Limit of the states that are listed, of 12 bytes each.
 const MOST_STATES: usize = 1 << 20;
 
-/// The most members of transversals that are tried, of all symmetries together.
+/// Limit of the members of transversals that are tried, for all symmetries together.
 const MOST_STEPS: u64 = 1 << 24;
 
 /// The fewest pairs that are merged.
@@ -37,8 +37,8 @@ pub(crate) struct Group<'a> {
 }
 
 /// The positions that symmetries of the moves fix, by the number of the state that `number` finds for a
-/// member. None if there are too many, a chain exceeds its limits, or the symmetries are no group with the
-/// identity first.
+/// member. None if there are too many, a chain exceeds its limits, or the symmetries are not a group with
+/// the identity first.
 ///
 /// # Errors
 /// If a move is of another shape, or `number` finds no state.

@@ -7,7 +7,7 @@ use crate::group::error::GroupError;
 use crate::group::radix::Radix;
 use crate::group::random::Xorshift;
 
-/// The most members of the subgroup.
+/// Limit of the members of the subgroup.
 pub(crate) const MOST: usize = 64;
 
 /// Random subgroups that are tried.

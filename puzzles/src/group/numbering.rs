@@ -10,11 +10,11 @@ use crate::group::lanes;
 use crate::group::radix::{Radix, compose};
 use crate::group::shape::Shape;
 
-/// The most states of a block. Larger blocks have fewer table entries; rows of smaller ones stay in
+/// Limit of the states of a block. Larger blocks have fewer table entries; rows of smaller ones stay in
 /// the processor's caches.
 const MOST_INNER: u64 = 20_000;
 
-/// The most blocks: their numbers are hashed with a tag in the highest byte.
+/// Limit of blocks: their numbers are hashed with a tag in the highest byte.
 const MOST_BLOCKS: u64 = 1 << 56;
 
 /// A member by its numbers.
@@ -116,7 +116,7 @@ impl GroupNumbering {
         Some(DenseShape { blocks, rows: self.rows(), lanes: self.lanes() })
     }
 
-    /// The number of a member; None if the element is no member.
+    /// The number of a member; None if the element is not a member.
     pub fn number(&self, element: &Element) -> Option<MemberNumber> {
         if !self.shape().has(element) {
             return None;
@@ -127,7 +127,7 @@ impl GroupNumbering {
         (self.inverse(number)? == inverse).then_some(number)
     }
 
-    /// The number of the member whose inverse this is. It may be wrong if the element is no member.
+    /// The number of the member whose inverse this is. It may be wrong if the element is not a member.
     pub fn number_of_inverse(&self, inverse: &Element) -> Option<MemberNumber> {
         let radix = &self.radix;
         if inverse.images().len() != self.shape().slots() {
@@ -265,7 +265,7 @@ impl Cosets {
     }
 }
 
-/// The number of the product of two members of N; None if one is no member.
+/// The number of the product of two members of N; None if one is not a member.
 fn number_of_product(
     radix: &Radix,
     fixed: usize,

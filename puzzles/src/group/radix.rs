@@ -132,7 +132,7 @@ impl Radix {
         Some(Radix { shape: shape.clone(), digits })
     }
 
-    /// About the steps of a product of members, and of so many of its digits.
+    /// About the steps of a product of members, and of reading `digits` of its digits.
     pub(crate) fn product_steps(&self, digits: usize) -> u64 {
         (self.shape.slots() + digits * digits) as u64
     }
@@ -172,7 +172,7 @@ impl Radix {
     }
 
     /// The digits in a range of a member that fixes the base slots before. `image` has the member's
-    /// points at base slots. False if it is no member.
+    /// points at base slots. False if it is not a member.
     #[inline]
     pub(crate) fn read(
         &self,

@@ -26,9 +26,9 @@ pub struct GroupOptions {
     pub start: Option<Element>,
     /// The arrangements at which a search ends; empty to list all.
     pub goals: Vec<Element>,
-    /// The most bytes of the tables of moves.
+    /// Limit in bytes of the tables of moves.
     pub table_bytes: usize,
-    /// The most bytes of steps with an entry for each block and move. Above, steps are kept in
+    /// Limit in bytes of steps with an entry for each block and move. Above it, steps are kept in
     /// factors, if those are smaller. Numbers of states and of classes are the same in both forms.
     pub full_bytes: usize,
     /// Symmetries whose orbits are counted: a group, the identity first, that maps moves to moves. Empty
@@ -244,7 +244,7 @@ impl GroupSpace {
         }
     }
 
-    /// The state of an arrangement; None if it is no member of the group.
+    /// The state of an arrangement; None if it is not a member of the group.
     pub fn state(&self, element: &Element) -> Option<DenseState> {
         let MemberNumber { block, row, lane } = self.numbering.number(element)?;
         Some(DenseState { block: u32::try_from(block).ok()?, row, lane })

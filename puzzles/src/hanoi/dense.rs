@@ -8,10 +8,10 @@ use strata_space::{KeySpace, SpaceError, Weight};
 
 use super::state_space::{Hanoi, disc_weight};
 
-/// The most rows of a block.
+/// Limit of the rows of a block.
 const MOST_ROWS: u32 = 1 << 10;
 
-/// The most bytes of the steps of blocks.
+/// Limit in bytes of the steps of blocks.
 const MOST_STEP_BYTES: u64 = 1 << 30;
 
 /// Towers of Hanoi as a dense space. A lane is an arrangement of the smallest discs, a row one of the

@@ -15,7 +15,7 @@ const PACKED: u32 = 20;
 /// Bits of a column in a [`Tokens::word`].
 const WORD_BITS: u32 = 37;
 
-/// The most tokens of a column.
+/// Limit of the tokens of a column.
 const WORD_TOKENS: usize = 16;
 
 /// One column's tokens, the top one in the lowest bits.

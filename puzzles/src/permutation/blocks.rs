@@ -74,7 +74,7 @@ pub(super) fn common<'a>(
 /// Reads the solved state.
 ///
 /// # Errors
-/// If it is no state.
+/// If it is not a state.
 pub(super) fn solved<'a>(
     line: &Line<'a>,
     lines: &mut Lines<'a>,
@@ -109,7 +109,7 @@ fn solved_set(set: &Set, rows: &Rows<'_>, style: Style) -> Result<SolvedSet, Rea
 /// Reads a move.
 ///
 /// # Errors
-/// If it is no permutation with orientations.
+/// If it is not a permutation with orientations.
 pub(super) fn a_move<'a>(
     line: &Line<'a>,
     lines: &mut Lines<'a>,

@@ -9,13 +9,13 @@ use super::error::{Place, ReadError, shortened};
 use super::names::{MAX_NAME, Names};
 use super::sequence::{self, is_rotation};
 
-/// The most slots of all sets together.
+/// Limit of the slots of all sets together.
 pub(super) const MAX_SLOTS: usize = 1024;
 
-/// The most moves and rotations.
+/// Limit of moves and rotations together.
 const MAX_MOVES: usize = 512;
 
-/// The most moves that are defined by each other in turn.
+/// Limit of a chain of moves, each defined by the next.
 const MAX_CHAIN: usize = 32;
 
 /// A definition in the making.

@@ -15,10 +15,10 @@ pub(super) const NUMBERING_STEPS: u64 = 500_000_000;
 /// Steps for the choice of the symmetries that fold blocks.
 pub(super) const FOLDING_STEPS: u64 = 2_500_000_000;
 
-/// The most slots of all moves of a search together, powers included.
+/// Limit of the slots of all moves of a search together, powers included.
 pub(super) const MAX_MOVE_SLOTS: usize = 1 << 22;
 
-/// The most slots of all goals together.
+/// Limit of the slots of all goals together.
 pub(super) const MAX_GOAL_SLOTS: usize = 1 << 26;
 
 /// The group of some moves.

@@ -1,6 +1,6 @@
 //! Errors of reading a definition, with the place in the text.
 
-/// Why a text is no definition of a puzzle.
+/// Why a text is not a definition of a puzzle.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}, column {column}: {why}")]
 pub struct ReadError {

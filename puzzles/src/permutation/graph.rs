@@ -91,7 +91,7 @@ impl<K: RankKey> Graph<K> {
     /// those that symmetries map to one another.
     ///
     /// # Errors
-    /// If the moves are refused, start or goal are no states, no state can match the goal, there are
+    /// If the moves are refused, start or goal are not states, no state can match the goal, there are
     /// too many symmetries, or the work ends.
     pub(super) fn new(
         definition: Definition,

@@ -210,7 +210,7 @@ impl<'a> Dictionary<'a> {
     /// What a text means that is one word.
     ///
     /// # Errors
-    /// With both meanings, if there are two; with none, if it is no word.
+    /// With both meanings, if there are two; with none, if it is not a word.
     pub(super) fn word(&self, text: &str) -> Result<Power, Vec<String>> {
         let word = word(text, |name| self.elements.contains_key(name));
         let mut readings =

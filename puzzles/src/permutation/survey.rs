@@ -64,7 +64,7 @@ impl Survey {
     /// if `inverses` is set.
     ///
     /// # Errors
-    /// If a name is no move, or the moves are too many.
+    /// If a name is not that of a move, or there are too many moves.
     pub fn of(
         definition: &Definition,
         names: Option<&str>,

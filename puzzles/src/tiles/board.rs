@@ -4,7 +4,7 @@ use std::fmt;
 
 use strata_space::SpaceError;
 
-/// The most squares: a region's key holds 23 tiles of five bits, and one tile at least is local.
+/// Limit of squares: a region's key holds 23 tiles of five bits, and one tile at least is local.
 pub const MAX_SQUARES: u8 = 25;
 
 /// Tiles in reading order, 0 for the blank.
@@ -33,7 +33,7 @@ pub enum BoardError {
         /// Where they are too many or too few, in words.
         at: String,
     },
-    /// A token that is no tile, or one for the second time.
+    /// A token that is not a tile, or a tile for the second time.
     #[error("row {row}, column {column}: '{token}' is {what}")]
     Token {
         /// The row.

@@ -96,7 +96,7 @@ impl Moves {
 #[derive(Copy, Clone, Debug)]
 pub(super) struct ExitEdges {
     large: u16,
-    /// The most tiles that a move goes past.
+    /// Limit of the large tiles that a move goes past.
     most: u16,
 }
 

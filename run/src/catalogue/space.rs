@@ -114,7 +114,7 @@ pub trait OpenedPuzzle: Send + Sync {
     fn moves_between(&self, path: &[String]) -> Option<Vec<String>>;
 
     /// Drawing of a position in text form, as an SVG document; None if the puzzle has no drawings, or
-    /// the text is no position.
+    /// the text is not a position.
     fn drawing(&self, position: &str, theme: DrawingTheme) -> Option<String>;
 
     /// The explicit engine for the puzzle.

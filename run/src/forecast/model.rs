@@ -13,7 +13,7 @@ pub(super) const LAYER_SECONDS: f64 = 3e-4;
 
 /// What is known of the size of a search, and how its work is measured.
 ///
-/// The default knows nothing.
+/// The default has no figures.
 #[derive(Clone, Debug, Default)]
 pub struct Forecast {
     pub(super) engine: EngineKind,

@@ -21,10 +21,10 @@ const SETTLED_SHARE: f64 = 0.2;
 /// By what the estimate may be wrong once it has settled, and how much more at first.
 const UNCERTAINTY: (f64, f64) = (1.15, 0.2);
 
-/// The most by which the ends of the range may differ from its middle.
+/// Limit of the factor between the middle of the range and its ends.
 const MOST_UNCERTAINTY: f64 = 1.5;
 
-/// The most samples; beyond, every second one is dropped.
+/// Limit of samples; beyond it, every second one is dropped.
 const MOST_SAMPLES: usize = 256;
 
 /// The work that was done at some time.
@@ -59,7 +59,7 @@ pub struct RemainingTime {
 }
 
 impl RemainingTime {
-    /// Notes that a share of the work is done after so many seconds of search. A `None` ends the
+    /// Notes that a share of the work is done after `seconds` seconds of search. A `None` ends the
     /// estimate: the search does not go as expected.
     pub fn add(&mut self, seconds: f64, share: Option<f64>) {
         let Some(share) = share else {

@@ -192,7 +192,7 @@ pub(crate) fn parts_of(folder: &JobDir) -> PathBuf {
 /// of the job is locked.
 ///
 /// # Errors
-/// [`Error::Store`] if the folder cannot be removed; a missing one is no error.
+/// [`Error::Store`] if the folder cannot be removed; a missing folder is not an error.
 pub(crate) fn remove_parts(folder: &JobDir) -> Result<()> {
     let path = parts_of(folder);
     match std::fs::remove_dir_all(&path) {

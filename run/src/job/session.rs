@@ -107,7 +107,7 @@ pub(crate) fn run(
     let options = request.options();
     let (start, restore) = starting_point(&manifest, &ledger, options.workers);
     let (rule, pool) = match pool(request, folder, space, restore) {
-        // A search that cannot begin is no job to resume.
+        // A search that cannot begin leaves no job to resume.
         Err(error @ Error::Space(_)) if is_new => {
             drop(history);
             folder.remove()?;

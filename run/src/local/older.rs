@@ -6,8 +6,8 @@
 
 use strata_store::Layer;
 
-/// The most files: a pass has a cursor for each. The last of so many is small, so that it may be written
-/// again for every layer.
+/// Limit of files: a pass has a cursor for each. At the limit the last file is small, so that it may be
+/// written again for every layer.
 const MOST_FILES: usize = 16;
 
 /// The files of older layers, the oldest first.
@@ -33,7 +33,7 @@ impl OlderLayers {
         on_disk.map(Layer::file_bytes).sum()
     }
 
-    /// The last files, which are written again together with a layer of so many states.
+    /// The last files, which are written again together with a layer of `states` states.
     pub(crate) fn joined_by(&self, states: u64) -> &[Layer] {
         let sizes: Vec<u64> = self.files.iter().map(|file| file.totals().states).collect();
         &self.files[self.files.len() - joined(&sizes, states)..]

@@ -33,7 +33,7 @@ enum Stage {
 }
 
 impl<'a> PassPart<'a> {
-    /// A task's part: a range of keys with about so many states.
+    /// A task's part: a range of keys with about `states` states.
     pub(crate) fn new(
         task: &'a mut PassTask,
         pass: &'a Pass,

@@ -91,7 +91,7 @@ impl Worker {
     /// then stay unread until the next checkpoint.
     ///
     /// # Errors
-    /// `Corrupt` if a file is damaged, is another one than named, or its counts differ from the
+    /// `Corrupt` if a file is damaged, differs from the one that is named, or its counts differ from the
     /// record; `NotFound` if one is missing; `Inconsistent` if the owners are for another number of
     /// shards.
     pub fn restore(&mut self, from: &Restore) -> Result<LayerReport> {

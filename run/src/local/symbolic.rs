@@ -82,7 +82,7 @@ fn seal_of(record: &CheckpointFile) -> SnapshotSeal {
 /// search's memory budget has.
 ///
 /// # Errors
-/// [`WorkerError::Store`] if the file is missing or damaged, or is no diagram of the space;
+/// [`WorkerError::Store`] if the file is missing or damaged, or is not a diagram of the space;
 /// [`WorkerError::Symbolic`] if file or diagram do not fit the memory.
 pub fn load_diagram(
     folder: &JobDir,

@@ -16,8 +16,8 @@ use super::error::{Result, WorkerError};
 /// Longest time that an idle thread spins: a few times as long as waking it takes.
 const MAX_SPIN: Duration = Duration::from_micros(250);
 
-/// After a spin in vain the next waits block at once: only one of so many spins. Layers that are
-/// exchanged over a network come later than any spin lasts.
+/// After a spin in vain the next waits block at once: only one of `SPIN_INTERVAL` spins. Layers that
+/// are exchanged over a network come later than any spin lasts.
 const SPIN_INTERVAL: u32 = 16;
 
 /// Spin-loop hints between two checks: about the time in which the last thread leaves a scope.

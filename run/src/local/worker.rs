@@ -313,7 +313,7 @@ impl Worker {
         Ok(writer.seal(parts, totals)?)
     }
 
-    /// A writer of older layers with so many states.
+    /// A writer of older layers with `states` states.
     pub(crate) fn older_writer(
         &self,
         depth: u32,

@@ -97,7 +97,7 @@ impl Totals {
         let LayerRecord { states, positions, generated, .. } = *layer;
         let sums =
             [(self.states, states), (self.generated, generated), (self.layer_bytes, layer.bytes)];
-        // Parts of layers are added up to `u64::MAX` at most, which is no sum of positions.
+        // Sums of parts of layers saturate at `u64::MAX`, so that value is not a valid sum of positions.
         let positions = self.positions.checked_add(positions).filter(|sum| *sum < u64::MAX);
         positions.is_some() && sums.iter().all(|(sum, more)| sum.checked_add(*more).is_some())
     }

@@ -20,7 +20,7 @@ pub struct Field {
 }
 
 impl Field {
-    /// A field that is no number.
+    /// A field of text.
     pub fn text(name: &'static str, text: impl ToString) -> Field {
         Field { name, text: text.to_string(), number: None }
     }

@@ -19,7 +19,7 @@ pub struct FixedPositions {
 }
 
 impl FixedPositions {
-    /// The positions that a group of so many symmetries fixes: pairs of a state's number, and of how many
+    /// The positions that a group of `symmetries` symmetries fixes: pairs of a state's number, and of how many
     /// symmetries but the identity fix a position for which it stands. Numbers may repeat; their counts
     /// are added. None if a sum exceeds 32 bits, or there are no symmetries.
     pub fn new(symmetries: u32, mut fixed: Vec<(u64, u32)>) -> Option<FixedPositions> {

@@ -219,7 +219,7 @@ impl MoveTable {
     }
 }
 
-/// Checks that steps lead to one of so many parts, by one of so many classes or none.
+/// Checks that steps lead to one of `parts` parts, by one of `classes` classes or none.
 fn check_steps(
     what: &'static str,
     steps: &[BlockStep],

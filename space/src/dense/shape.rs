@@ -1,9 +1,9 @@
 //! Numbers of blocks, rows and lanes.
 
-/// The most rows of a block.
+/// Limit of the rows of a block.
 pub const MAX_ROWS: u32 = 1 << 16;
 
-/// The most lanes of a row: the bits of a word.
+/// Limit of the lanes of a row: the bits of a word.
 pub const MAX_LANES: u32 = 64;
 
 /// A state by its numbers.

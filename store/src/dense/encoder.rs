@@ -41,9 +41,9 @@ impl DenseEncoder {
     /// ascend. Long ones make the fewest chunks; blocks without states take no space.
     ///
     /// # Errors
-    /// `Io` if the file cannot be written; `Inconsistent` if it is no dense file, or the range is out
-    /// of order, is not one of whole blocks or has lanes that do not exist. The caller must then drop
-    /// the writer.
+    /// `Io` if the file cannot be written; `Inconsistent` if it is not a dense file, or the range is
+    /// out of order, is not one of whole blocks or has lanes that do not exist. The caller must then
+    /// drop the writer.
     pub fn push(&mut self, to: &LayerWriter, first: u32, words: &[u64]) -> Result<()> {
         let blocks = self.numbering.blocks_of(first, words.len());
         let blocks = blocks.map_err(|what| inconsistent(to.name(), what))?;

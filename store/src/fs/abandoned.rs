@@ -37,7 +37,7 @@ pub fn hold_temporary(file: &File, path: &Path) -> io::Result<bool> {
 /// stays.
 ///
 /// # Errors
-/// The operating system's error of listing the folder; a missing folder is no error.
+/// The operating system's error of listing the folder; a missing folder is not an error.
 pub fn remove_abandoned(dir: &Path, is_temporary: impl Fn(&str) -> bool) -> io::Result<usize> {
     let entries = match std::fs::read_dir(dir) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(0),

@@ -32,7 +32,7 @@ pub fn is_temporary(name: &str, of: &str) -> bool {
 }
 
 /// Creates a folder and the missing ones above it, durably and for the owner only. An existing folder
-/// is no error, and its name becomes durable, too: the process that created it may have been killed.
+/// is not an error, and its name becomes durable, too: the process that created it may have been killed.
 ///
 /// Each name is durable before the next folder is created in it. So at most the last folder of those
 /// that exist has a name that is not durable.
@@ -119,7 +119,7 @@ pub(crate) fn remove_files(
     Ok(removed)
 }
 
-/// Removes a file; one that does not exist is no error.
+/// Removes a file; a missing file is not an error.
 pub(crate) fn remove_if_present(fs: &dyn Fs, path: &Path) -> Result<()> {
     match fs.remove(path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => {

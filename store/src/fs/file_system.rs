@@ -86,7 +86,7 @@ pub trait Fs: Send + Sync + Debug {
     /// The operating system's error.
     fn sync_dir(&self, dir: &Path) -> io::Result<()>;
 
-    /// Creates a folder in an existing one. Returns whether it is new; an existing folder is no error.
+    /// Creates a folder in an existing one. Returns whether it is new; an existing folder is not an error.
     /// [`create_dir_durably`](crate::create_dir_durably) makes its name durable.
     ///
     /// # Errors

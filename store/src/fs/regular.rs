@@ -72,8 +72,8 @@ pub fn open_private(options: &mut OpenOptions, path: &Path) -> io::Result<File> 
     open(options.mode(FILE_MODE), path, OFlags::NOFOLLOW)
 }
 
-/// Creates a folder for the owner only. Returns whether it is new; an existing folder is no error and
-/// stays as it is.
+/// Creates a folder for the owner only. Returns whether it is new; an existing folder is not an error
+/// and stays as it is.
 ///
 /// # Errors
 /// The operating system's error; `NotFound` if the folder above does not exist.

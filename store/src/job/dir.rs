@@ -193,7 +193,7 @@ impl JobDir {
         Ok(self.path_of(name))
     }
 
-    /// Removes a file; one that does not exist is no error.
+    /// Removes a file; a missing file is not an error.
     ///
     /// # Errors
     /// `Name` if the name leads out of the folder, or `Io`.

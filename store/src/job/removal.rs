@@ -34,7 +34,7 @@ impl JobDir {
     /// or its worker ended before it marked the folder.
     ///
     /// # Errors
-    /// `Corrupt` if the mark is no id, or `Io`.
+    /// `Corrupt` if the mark is not an id, or `Io`.
     pub fn owner(&self) -> Result<Option<String>> {
         read_owner(&**self.fs(), self.path())
     }

@@ -179,7 +179,7 @@ impl BlockEncoder {
         }
     }
 
-    /// Adds an entry that is in order to the open block, and to the counts as so many regions.
+    /// Adds an entry that is in order to the open block; it counts as `regions` regions.
     #[inline]
     fn push_entry(&mut self, key: EntryKey, list: List<'_>, regions: u64) {
         let is_first = self.open.regions == 0;

@@ -213,7 +213,7 @@ impl Layer {
     #[must_use]
     pub fn split_keys(&self, parts: usize) -> Vec<EntryKey> {
         let total = self.totals().states;
-        // A block that continues a list is no place to split: its first key is that of the block before.
+        // No split before a block that continues a list: its first key is that of the block before.
         let chains = self.blocks().chunk_by(|before, block| block.follows(before));
         let firsts = chains.map(|blocks| Sample {
             key: blocks[0].first,
@@ -233,7 +233,7 @@ impl Layer {
     /// [`LayerWriter::recycling`](crate::LayerWriter::recycling), and no cursor reads it.
     ///
     /// # Errors
-    /// `Io`; a file that does not exist is no error.
+    /// `Io`; a missing file is not an error.
     pub fn recycle(self) -> Result<Option<RecycledFile>> {
         let (bytes, source) = match Arc::try_unwrap(self.data) {
             Ok(LayerData { layout, source, .. }) => (layout.bytes, source),
@@ -251,7 +251,7 @@ impl Layer {
     /// Removes the file, if there is one. Its disk space is freed when no cursor reads it any more.
     ///
     /// # Errors
-    /// `Io`; a file that does not exist is no error.
+    /// `Io`; a missing file is not an error.
     pub fn remove(self) -> Result<()> {
         match &self.data.source.location().file {
             Some((fs, path)) => remove_if_present(&**fs, path),

@@ -104,7 +104,7 @@ impl LocalWidth {
     /// The local with a number in a slice of words.
     ///
     /// # Panics
-    /// If there are not so many.
+    /// If `words` has at most `number` locals.
     #[inline]
     #[must_use]
     pub fn get(self, words: &[Word], number: usize) -> u128 {

@@ -69,7 +69,7 @@ impl ListPlaces {
         self.starts.push(Start { columns: columns.map(|at| at as u32), bit: None });
     }
 
-    /// The list with a number; `None` if there are not so many.
+    /// The list with a number; `None` if there are at most `number` lists.
     #[inline]
     pub(crate) fn get(&self, number: u32) -> Option<ListPlace> {
         let &[start, end] = self.starts.get(number as usize..)?.first_chunk()?;

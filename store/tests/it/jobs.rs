@@ -365,7 +365,7 @@ fn leftovers_of_a_data_directory_are_recognised_by_their_names() {
     std::fs::create_dir(data.path().join("worker-id.3-4.tmp")).unwrap();
     let is_leftover = |name: &str| is_temporary(name, "worker-id");
     assert_eq!(lock.remove_leftovers(&RealFs, is_leftover).unwrap(), 2);
-    // A folder is no temporary file.
+    // A folder is not a temporary file.
     let mut expected = [&kept[..], &["worker-id.3-4.tmp"]].concat();
     expected.sort_unstable();
     assert_eq!(names(data.path()), expected);

@@ -85,7 +85,7 @@ fn graphs() -> impl Iterator<Item = Graph> {
     })
 }
 
-/// Entries of so many words.
+/// Options with entries of `entry_words` words.
 fn entries_of(entry_words: usize) -> EncodeOptions {
     EncodeOptions { entry_words, ..EncodeOptions::default() }
 }
@@ -165,7 +165,7 @@ fn session(
     Saved { depth: to, records: records.concat(), owners: owners(setup) }
 }
 
-/// The most entries of a region in the files of a checkpoint, of layers and of older layers.
+/// Largest numbers of entries of a region in a checkpoint: in files of layers, and of older layers.
 fn most_entries(dir: &Path, saved: &Saved) -> [usize; 2] {
     let mut most = [0; 2];
     for record in &saved.records {

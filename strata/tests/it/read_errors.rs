@@ -80,7 +80,7 @@ fn a_diagram_beyond_the_memory_budget_is_a_full_memory() {
     assert!(bytes < 1_000, "{bytes}");
     assert!(matches!(error, WorkerError::Symbolic { .. }), "{error}");
     assert_eq!(error.exhausted(), Some(StopReason::MemoryFull));
-    // One that fits is decompressed, and is no diagram.
+    // One that fits is decompressed, and is not a diagram.
     let (_, error) = load(&vec![0; memory]);
     assert!(error.is_corrupt(), "{error}");
 }

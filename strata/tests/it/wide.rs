@@ -93,7 +93,7 @@ fn found<S: KeySpace>(setup: SearchSetup, space: S) -> Outcome {
     search(setup, |shards| Engine::keyed(space, shards))
 }
 
-/// Compares the search of a space with those with wide keys, in every type that has so many bits.
+/// Compares the search of a space with searches with wide keys, for each of `widths` bits.
 fn compare<S: KeySpace<Key = u64> + Clone>(space: &S, widths: &[u32]) {
     let plain = found(SearchSetup::default(), space.clone());
     assert!(plain.layers.len() > 10);

@@ -114,7 +114,7 @@ impl Together {
         *most = now.len().max(*most);
     }
 
-    /// The most jobs that ran at the same time, as far as their clients have seen.
+    /// Largest number of jobs that ran at the same time, as far as their clients have seen.
     pub(crate) fn most(&self) -> usize {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).1
     }

@@ -52,7 +52,7 @@ pub struct Outcome {
     pub time: Duration,
     /// The jobs, which are done.
     pub jobs: Vec<String>,
-    /// The most jobs that ran at the same time, as far as their clients have seen.
+    /// Largest number of jobs that ran at the same time, as far as their clients have seen.
     pub together: usize,
     /// Numbers of faults, by kind.
     pub faults: BTreeMap<String, u32>,
@@ -146,7 +146,7 @@ impl Cluster {
         })
     }
 
-    /// A platform for a program that is no node.
+    /// A platform for a program outside the cluster.
     fn platform(&self, host: HostId) -> io::Result<SimulatedPlatform> {
         Ok(SimulatedPlatform {
             process: Process::new(host, &self.world),
@@ -216,7 +216,7 @@ impl Cluster {
 
     /// Waits until no worker holds files of removed jobs.
     async fn check_removed(&mut self, removed: &[String]) -> Result<(), String> {
-        // The tombstone is lost with the journal, and the other workers' data is no host's.
+        // The tombstone is lost with the journal, and no host has the other workers' data.
         let lost = [Kind::JournalRestored, Kind::JournalLost, Kind::Byzantine, Kind::Clone];
         if removed.is_empty() || self.faults.any(&lost) {
             return Ok(());

@@ -59,7 +59,7 @@ fn the_table_tells_what_ran() {
     let scripts =
         [("scripts/fuzz", 0), ("scripts/simulate", 3), ("scripts/chaos", 0), ("bin/cargo", 101)];
     let folder = Folder::new(&scripts);
-    // No cargo, so no Miri: a skipped step is no failure.
+    // No cargo, so no Miri: a skipped step is not a failure.
     let ran = folder.run(&["miri", "chaos-tls"]);
     assert_eq!(ran.status.code(), Some(0));
     let [miri, chaos] = &table(&ran)[..] else { panic!("{ran:?}") };

@@ -105,7 +105,7 @@ impl Word {
         Word(Vec::new())
     }
 
-    /// An empty word with memory for so many moves.
+    /// An empty word with memory for `moves` moves.
     pub fn with_capacity(moves: usize) -> Word {
         Word(Vec::with_capacity(moves))
     }

@@ -21,7 +21,7 @@ pub enum TextError {
         /// The column.
         column: Column,
     },
-    /// A token that is no tile.
+    /// A token that is not a tile.
     #[error("{column}, token {place}: {error}")]
     Token {
         /// The column.
@@ -40,7 +40,7 @@ impl Position {
     /// Reads a position whose level is known, so that a missing or wrong tile is named.
     ///
     /// # Errors
-    /// If a token is no tile, tiles are missing or repeated, or a rule is broken.
+    /// If a token is not a tile, tiles are missing or repeated, or a rule is broken.
     pub fn parse(text: &str, level: u8) -> Result<Position, TextError> {
         Ok(Position::new(level, parse_columns(text)?)?)
     }

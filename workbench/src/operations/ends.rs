@@ -112,7 +112,7 @@ impl Task {
     /// The positions the left version of S or S-bar leads between in one of its variations.
     ///
     /// # Errors
-    /// If the task is no sink, or the positions would have more than [`MAX_LEVEL`] tiles per tower.
+    /// If the task is not a sink, or the positions would have more than [`MAX_LEVEL`] tiles per tower.
     pub fn sink_ends(self, variation: SinkVariation) -> Result<Ends, OperationError> {
         let bar = match self.kind() {
             Kind::S | Kind::BaxterS => false,

@@ -4,7 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 use strata_replay::{MAX_LEVEL, PositionError};
 
-/// The most moves a list may have: 2^30, a GiB of memory.
+/// Limit of the moves of a list: 2^30, a GiB of memory.
 pub const MAX_WORD: u32 = 1 << 30;
 
 /// Why an operation does not exist or cannot be expanded.

@@ -113,7 +113,7 @@ fn cluster(words: &[OsString]) -> Option<ClientArgs> {
 
 /// Ids and names of the cluster's newest jobs. None if there is no answer in time.
 fn cluster_jobs(words: &[OsString], current: &OsStr) -> Vec<CompletionCandidate> {
-    // Paths are no ids.
+    // Paths are not ids.
     if Path::new(current).components().count() > 1 {
         return Vec::new();
     }

@@ -10,7 +10,7 @@ use crate::files;
 use crate::output::exit::Failure;
 use crate::target::TargetArgs;
 
-/// The most jobs to compare with the first: each has a colour of its own.
+/// Limit of jobs to compare with the first: each has a colour of its own.
 const MOST_COMPARED: usize = 3;
 
 /// Arguments of `plot`.

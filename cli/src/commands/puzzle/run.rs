@@ -80,7 +80,7 @@ struct DenseLine {
     table_bytes: u64,
     /// Four bits for each lane of a word: two planes of depths, the current and the next layer.
     plane_bytes: u64,
-    /// The most bytes of the files of two layers, a bit a state each.
+    /// Upper bound of the bytes of the files of two layers, a bit a state each.
     disk_bytes: u64,
     /// Estimated seconds of one thread, without the files.
     seconds: f64,

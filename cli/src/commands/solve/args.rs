@@ -14,7 +14,7 @@ use crate::duration::parse_duration;
 use crate::output::path_form::PathArgs;
 use strata_run::size::parse_size;
 
-/// The most antipodes that are printed.
+/// Limit of the antipodes that are printed.
 const MAX_ANTIPODES: i64 = 1_000;
 
 /// Arguments of `solve`.

@@ -30,7 +30,7 @@ pub(super) struct Lines {
 }
 
 impl Lines {
-    /// Lines of a search of which this is known. `longest` is the longest time between two.
+    /// Lines of a search with this forecast. `longest` is the longest time between two lines.
     pub(super) fn new(forecast: Forecast, longest: Duration) -> Self {
         Lines {
             tracker: Tracker::new(forecast),

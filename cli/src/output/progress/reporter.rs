@@ -91,7 +91,7 @@ impl Progress {
     /// Writes all pending output and ends the displays.
     ///
     /// # Errors
-    /// If standard output failed; a closed pipe is no failure.
+    /// If standard output failed; a closed pipe is not a failure.
     pub(crate) fn finish(mut self) -> Result<(), Failure> {
         self.close().map_err(stdout::failure)
     }

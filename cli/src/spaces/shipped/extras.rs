@@ -31,7 +31,7 @@ pub(crate) struct Replay<'a> {
     pub(crate) other_form: bool,
 }
 
-/// Another form of positions than that of the space, chosen by a flag that is no parameter.
+/// Another form of positions than that of the space, chosen by a flag outside the space's parameters.
 #[derive(Debug)]
 pub(crate) struct OtherForm {
     /// Long name of the flag, and its id.

@@ -16,7 +16,7 @@ const WIDE: &str = "--engine explicit --shards 16";
 /// Options of a job of one worker.
 const SINGLE: &str = "--engine explicit --shards 1";
 
-/// Waits until a job runs on so many workers.
+/// Waits until a job runs on `workers` workers.
 fn until_on(cluster: &Cluster, job: &str, workers: u64) {
     let is_on = |status: &Value| {
         (&status["state"], &status["workers"]) == (&json!("running"), &json!(workers))

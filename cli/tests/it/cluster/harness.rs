@@ -108,7 +108,7 @@ impl Cluster {
         Cluster::with_descriptors(more, token, None)
     }
 
-    /// A coordinator alone. Each node of the cluster may open so many file descriptors.
+    /// A coordinator alone. Each node of the cluster may open `descriptors` file descriptors.
     pub(crate) fn with_descriptors(
         more: &str,
         token: Option<&str>,

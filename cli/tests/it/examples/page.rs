@@ -73,7 +73,7 @@ pub(crate) fn blocks(text: &str) -> Result<Vec<Block>, String> {
     Ok(blocks)
 }
 
-/// Commands after `$`, each with its output. None if the first line is no command.
+/// Commands after `$`, each with its output. None if the first line is not a command.
 fn session(body: &[(usize, &str)]) -> Option<Vec<Command>> {
     let mut commands: Vec<Command> = Vec::new();
     let mut continues = false;

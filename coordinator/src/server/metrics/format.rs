@@ -39,7 +39,7 @@ impl TextFormat {
     }
 }
 
-/// Type and weight of a media range; `None` if its version is another one than those that are written.
+/// Type and weight of a media range; `None` if its version is not one of those that are written.
 /// Version 0.0.1 of OpenMetrics is what version 1.0.0 was called before.
 fn range(text: &str) -> Option<(&str, f32)> {
     let mut parts = text.split(';').map(str::trim);

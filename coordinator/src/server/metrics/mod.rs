@@ -30,7 +30,7 @@ pub(super) enum MetricsError {
 ///
 /// # Errors
 /// `Journal` if the journal is damaged; `Format` if the text cannot be written. A journal that cannot
-/// be accessed for another reason is no error: `strata_journal_writable` is 0 then.
+/// be accessed for another reason is not an error: `strata_journal_writable` is 0 then.
 pub(super) fn text(cluster: &Cluster, format: TextFormat) -> Result<String, MetricsError> {
     Ok(write(Snapshot::take(cluster)?, format)?)
 }

@@ -174,7 +174,7 @@ fn a_failed_job_keeps_its_series_and_queued_ones_have_none() {
     has(&text, "strata_jobs{state=\"running\"} 0");
     has(&text, "strata_journal_writable 1");
     assert!(!text.contains(&format!("search_job=\"{}\"", queued.id)), "{text}");
-    // A job that is resumed is no failed one any more.
+    // A resumed job does not count as failed.
     cluster.journal.requeue(&failed.id).unwrap();
     let text = super::text(&cluster, TextFormat::Classic).unwrap();
     has(&text, "strata_jobs{state=\"failed\"} 0");

@@ -88,7 +88,7 @@ struct PendingExits {
 struct Held([usize; 2]);
 
 impl Held {
-    /// Whether a layer may have so many bytes more, within a limit for both.
+    /// Whether a layer may have `bytes` bytes more, within a limit for both layers.
     fn fits(&self, depth: u32, bytes: usize, limit: usize) -> bool {
         let Held(held) = self;
         let (own, other) = (held[(depth & 1) as usize], held[(depth & 1 ^ 1) as usize]);
@@ -162,7 +162,7 @@ impl Inbox {
         lock(&self.pending[(depth & 1) as usize])
     }
 
-    /// Whether a run of so many bytes may stay in memory. If so, they are counted.
+    /// Whether a run of `bytes` bytes may stay in memory. If so, the bytes are counted.
     fn reserve(&self, depth: u32, bytes: usize) -> bool {
         let mut held = lock(&self.held);
         let fits = held.fits(depth, bytes, self.options.memory);

@@ -43,7 +43,7 @@ struct Repeats {
 }
 
 impl Repeats {
-    /// Of so many times, one is a try, if repetitions are few.
+    /// While repetitions are few, one of `PERIOD` calls of [`Self::begin`] is a try.
     const PERIOD: u32 = 32;
 
     /// Decides about the next time.

@@ -63,8 +63,8 @@ fn expand<S: Tabled, const W: usize>(
     marks.drain(side, next);
 }
 
-/// Whether a region has so many states that a pass over all links takes less time than a step for
-/// each state: a word takes a third of the time of a state's two steps.
+/// Whether a pass over all links of a region takes less time than a step for each of its states: a
+/// word takes a third of the time of a state's two steps.
 #[inline(always)]
 fn pays(links: &[u64], states: &[Local]) -> bool {
     links.len() / 3 < states.len()

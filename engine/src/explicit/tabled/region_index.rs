@@ -65,7 +65,7 @@ impl RegionIndex {
     fn set(&self, key: RegionKey) -> usize {
         let folded = (key.0 as u64) ^ (key.0 >> 64) as u64;
         let hash = folded.wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        // The number of sets is no power of two, because up to half of the memory would be lost.
+        // The number of sets may be any: with powers of two, up to half of the memory would be lost.
         ((u128::from(hash) * self.sets.len() as u128) >> 64) as usize
     }
 

@@ -1,6 +1,6 @@
 //! Derived data of nodes: exit sets, legal moves and digests.
 //!
-//! The data follows from a node's content, so it is no part of the comparison of nodes.
+//! The data follows from a node's content, so comparisons of nodes ignore it.
 
 use crate::symbolic::derived::stats::{NodeStats, NodeStatsTable};
 use crate::symbolic::error::StepError;

@@ -1,4 +1,4 @@
-//! A space whose states lack some moves, which is no group.
+//! A space that is not a group: its states lack some moves.
 
 use std::sync::Arc;
 

@@ -132,8 +132,8 @@ fn a_seed_in_the_reserved_region_is_an_error() {
     assert_eq!(engine.seeds().unwrap().len(), 1);
 }
 
-/// Layers of a search by one task that expands so many states in a step, with pauses between. Each layer
-/// has its counts, and the checksums of its blocks.
+/// Layers of a search by one task that expands about `states` states in a step, with pauses between.
+/// Each layer has its counts, and the checksums of its blocks.
 fn layers(engine: &Engine, states: u64) -> Vec<(LayerStats, Vec<u64>)> {
     let folder = tempfile::tempdir().unwrap();
     let inbox = inbox(folder.path(), 1 << 24, engine.width());

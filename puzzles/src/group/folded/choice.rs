@@ -13,25 +13,25 @@ use crate::group::numbering::GroupNumbering;
 use crate::group::radix::Radix;
 use crate::group::symmetry::{Products, Symmetry};
 
-/// The most states of a block: as many as eight pieces have even permutations.
+/// Limit of the states of a block: the number of even permutations of eight pieces.
 pub(super) const MOST_INNER: u64 = 20_160;
 
-/// The most blocks that are sorted into classes.
+/// Limit of the blocks that are sorted into classes.
 pub(super) const MOST_BLOCKS: u64 = 1 << 26;
 
-/// The most lane maps. Some processors take 32 KiB for each.
+/// Limit of lane maps: some processors take 32 KiB for each.
 const MOST_MAPS: u64 = 4096;
 
-/// The most lanes.
+/// Limit of the lanes of a row.
 const MOST_LANES: u64 = crate::group::lanes::MOST as u64;
 
-/// The most chains of subgroups that are made.
+/// Limit of the stabiliser chains that are made.
 const MOST_CHAINS: usize = 200;
 
-/// The most orders of the orbits of slots for each group of symmetries.
+/// Limit of the orders of the orbits of slots that are tried with a group of symmetries.
 const MOST_ORDERS: usize = 24;
 
-/// The most states of all blocks in which lanes are searched for.
+/// Limit of the states of all blocks in which lanes are searched for, together.
 const MOST_SEARCHED: u64 = 200_000;
 
 /// About the products that the group of the images of a member takes.
@@ -103,7 +103,7 @@ pub(super) fn best(
 }
 
 impl Search<'_> {
-    /// Bytes of the planes with so many symmetries and lanes.
+    /// Bytes of the planes with `symmetries` symmetries and `lanes` lanes.
     fn least_bytes(&self, symmetries: u64, lanes: u64) -> u64 {
         self.order / (symmetries * lanes) * WORD_BYTES
     }
@@ -223,7 +223,7 @@ fn maps_to_itself(symmetries: &[Symmetry], radix: &Radix, fixed: usize) -> bool 
     })
 }
 
-/// Orders of so many orbits that differ in the last two.
+/// Orders of `count` orbits that differ in the last two.
 fn orders(count: usize) -> Vec<Vec<usize>> {
     let last = (0..count).rev();
     let pairs = last.flat_map(|last| (0..count).rev().map(move |before| (before, last)));

@@ -7,7 +7,7 @@ use crate::group::lanes::{Closure, MOST};
 use crate::group::radix::Radix;
 use crate::group::symmetry::Symmetry;
 
-/// The most subgroups that are joined.
+/// Limit of the subgroups that are joined.
 const MOST_PARTS: usize = 200;
 
 /// Subgroups that others are joined to, in turn.

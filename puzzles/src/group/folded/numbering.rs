@@ -33,14 +33,14 @@ pub struct FoldedNumbering {
 pub struct FoldedSize {
     /// Numbers of blocks, rows and lanes.
     pub shape: DenseShape,
-    /// The most bytes of the tables of moves, and of what their construction needs.
+    /// Upper bound of the bytes of the tables of moves, and of what their construction needs.
     pub table_bytes: u64,
-    /// The most lane maps.
+    /// Upper bound of the number of lane maps.
     pub maps: u32,
 }
 
 impl FoldedNumbering {
-    /// The most members of a group whose blocks are folded.
+    /// Limit of the members of a group whose blocks are folded.
     pub const MOST_STATES: u64 = choice::MOST_BLOCKS * choice::MOST_INNER;
 
     /// Numbers with those of the symmetries with which a search takes the least memory; None if no
@@ -86,7 +86,7 @@ impl FoldedNumbering {
         DenseShape { blocks: self.least.len() as u32, rows, lanes }
     }
 
-    /// The size of the dense space with so many moves.
+    /// The size of the dense space with `moves` moves.
     pub fn size(&self, moves: usize, is_undirected: bool) -> FoldedSize {
         let shape = self.shape();
         let (blocks, rows) = (u64::from(shape.blocks), u64::from(shape.rows));
@@ -104,7 +104,7 @@ impl FoldedNumbering {
         }
     }
 
-    /// The state that stands for a member; None if the element is no member.
+    /// The state that stands for a member; None if the element is not a member.
     pub fn state(&self, element: &Element) -> Option<DenseState> {
         let images = self.choice.symmetries.iter().map(|symmetry| {
             let image = symmetry.conjugate(element, self.choice.numbering.shape())?;
@@ -127,7 +127,7 @@ impl FoldedNumbering {
     /// states at a depth are closed under symmetries.
     ///
     /// # Errors
-    /// If a move or a goal is no member, or the tables would exceed the limit.
+    /// If a move or a goal is not a member, or the tables would exceed the limit.
     pub fn tables(
         &self,
         moves: &[Element],

@@ -29,10 +29,10 @@ struct Images {
     rows: Vec<Element>,
 }
 
-/// The tables of a search from the identity with these goals and at most so many bytes of tables.
+/// The tables of a search from the identity with these goals, of at most `limit` bytes.
 ///
 /// # Errors
-/// If a move is no member, or the tables would exceed the limit.
+/// If a move is not a member, or the tables would exceed the limit.
 pub(super) fn make(
     folded: &Choice,
     classes: &BlockClasses,

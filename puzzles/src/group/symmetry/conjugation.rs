@@ -64,8 +64,8 @@ impl Symmetry {
         Some(Element::from_parts(images, turns))
     }
 
-    /// What the conjugate of an element brings to the image of a slot with so many orientations, if the
-    /// element brings a slot and a turn there.
+    /// The slot and turn that the conjugate of an element brings to the image of `slot`, which has
+    /// `orientations` orientations, if the element brings `from` and `turn` to `slot`.
     #[inline]
     pub(crate) fn image(
         &self,

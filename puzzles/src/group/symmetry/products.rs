@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use super::conjugation::Symmetry;
 
-/// The most subgroups and conjugates that are found.
+/// The search for subgroups ends when this number is found, conjugates included.
 const MOST: usize = 4096;
 
 /// The products of some symmetries, by their indices.
@@ -15,7 +15,7 @@ pub(crate) struct Products {
 }
 
 impl Products {
-    /// The products of symmetries whose first is the identity; None if they are no group.
+    /// The products of symmetries whose first is the identity; None if they are not a group.
     pub(crate) fn new(symmetries: &[Symmetry]) -> Option<Products> {
         let count = symmetries.len();
         let index: HashMap<&[usize], u16> =

@@ -17,7 +17,7 @@ const MOST_POWERS: usize = 1000;
 /// Limits of a search for symmetries.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct SymmetryLimits {
-    /// The most symmetries.
+    /// Limit of the number of symmetries.
     pub symmetries: usize,
     /// Steps of work: about a slot each, some nanoseconds.
     pub steps: u64,

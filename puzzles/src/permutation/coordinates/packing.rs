@@ -374,7 +374,7 @@ impl Coordinates {
         K::join(high.into(), low.into(), self.local_bits)
     }
 
-    /// The three groups of an orbit, if its pieces are so many, and their first coordinate.
+    /// The first coordinate of an orbit's places, and the groups of its pieces if they are in groups.
     #[inline]
     pub(super) fn groups(&self, orbit: usize) -> (usize, Option<&Groups>) {
         let OrbitCoordinates { places, places_at, .. } = &self.orbits[orbit];

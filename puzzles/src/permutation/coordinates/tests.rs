@@ -92,7 +92,7 @@ fn the_cube_has_keys_without_gaps() {
         digits.iter().map(|d| u128::from(d.divisor.value())).product()
     };
     assert_eq!(values(&made.region) * values(&made.local), 43_252_003_274_489_856_000);
-    // A twisted corner and two exchanged pieces are no states of the cube.
+    // A twisted corner and two exchanged pieces are not states of the cube.
     let mut twisted = definition.solved.clone();
     twisted.turns[0] = 1;
     assert_eq!(made.key_of::<u128>(&twisted), None);

@@ -15,7 +15,7 @@ use super::super::orbit::{Orbit, orbits};
 use super::numbers::{MOST_BLOCKS, MOST_TABLE_BYTES, Numbers, refused};
 use super::staged_orbit::{Effect, STAGES, StagedOrbit, Steps};
 
-/// The most states of a block.
+/// Limit of the states of a block: its rows times its lanes.
 const MOST_INNER: u64 = 20_000;
 
 /// States as arrangements of the pieces of each orbit. Block, row and lane have digits for each

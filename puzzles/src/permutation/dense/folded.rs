@@ -18,7 +18,7 @@ use super::numbers::{MOST_TABLE_BYTES, refused};
 /// Bytes of a word in the planes of a search.
 const WORD_BYTES: u64 = 32;
 
-/// A folded form has at most one in so many of the bytes that the plain form has.
+/// A folded form is used if it has at most 1/`LEAST_SAVING` of the plain form's bytes.
 const LEAST_SAVING: u64 = 2;
 
 /// The states of a group, one block for each class of symmetric blocks.

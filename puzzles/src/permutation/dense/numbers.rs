@@ -3,10 +3,10 @@
 use strata_space::SpaceError;
 use strata_space::dense::DenseState;
 
-/// The most bytes of the tables of moves.
+/// Limit in bytes of the tables of moves.
 pub(super) const MOST_TABLE_BYTES: usize = 4 << 30;
 
-/// The most blocks: their numbers are hashed with a tag in the highest byte.
+/// Limit of blocks: their numbers are hashed with a tag in the highest byte.
 pub(super) const MOST_BLOCKS: u64 = 1 << 56;
 
 /// Numbers of a state.

@@ -36,7 +36,7 @@ pub(in super::super) struct Canonical {
 
 impl Visible {
     /// A map by place: where it takes from, and what a kind, turn and period become there. None if
-    /// that is no piece of the place.
+    /// the place cannot have such a piece.
     fn map(
         &self,
         source: impl Fn(usize) -> usize,

@@ -8,10 +8,10 @@
 
 use super::super::board::MAX_SQUARES;
 
-/// The most tiles.
+/// Limit of the tiles of a board.
 const MAX_TILES: usize = MAX_SQUARES as usize - 1;
 
-/// The most tiles of a pattern.
+/// Limit of the tiles of a pattern.
 const MAX_PATTERN: usize = 8;
 
 /// Tiles from 0 in the order in which they are read.
@@ -178,7 +178,7 @@ impl Orders {
     }
 }
 
-/// Removes the tile with so many smaller ones from a set.
+/// Removes the tile with `smaller` smaller ones from a set, and returns it.
 fn take(left: &mut u32, smaller: u8) -> u8 {
     let mut greater = *left;
     (0..smaller).for_each(|_| greater &= greater - 1);

@@ -89,7 +89,7 @@ impl Run {
     }
 }
 
-/// The most tiles of a pattern: with seven, a local has 18 or 19 bits.
+/// Limit of the tiles of a pattern, on boards below [`LARGEST`]: a local has 18 or 19 bits.
 const PATTERN: usize = 7;
 
 /// The squares of a board whose keys need more local bits, for 64 bits of first tiles.
@@ -186,7 +186,7 @@ impl<K: Key> ClockwiseSpace<K> {
         (first as u64, local as u32 >> self.code_bits, code)
     }
 
-    /// The board of a state, and the next move if it is no marker.
+    /// The board of a state, and the next move unless the key is a marker.
     fn board(&self, key: K) -> (Board, Option<Move>) {
         let (first, pattern, code) = self.split(key);
         let (place, next) = self.codes[usize::from(code)];

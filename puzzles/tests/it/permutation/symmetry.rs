@@ -135,7 +135,7 @@ fn tws_files_have_the_orbits_that_trial_finds() {
         (texts::ALIKE_OPEN, Some(1)),
         (texts::SETS, Some(4)),
         (texts::ILLEGAL, Some(1)),
-        // A move times a turn of all pieces is no relabelling of it.
+        // No relabelling makes a move into the move times a turn of all pieces.
         (texts::ZERO_BASED, None),
         (texts::SEQUENCES, Some(4)),
         (texts::SHUFFLED, Some(12)),
@@ -261,7 +261,7 @@ fn only_symmetries_that_keep_start_and_goals_are_used() {
         assert!(folded <= all);
     }
     // A goal that its mirror image equals, goals that are images of one another, and goals of which
-    // one is no image.
+    // one is not an image of the others.
     let ring = "# ring\na = (1,2)\nb = (2,3)\nc = (3,4)\nd = (4,1)\n";
     let check = |start: &str, goal: &str| check_goal(ring, &[("start", start), ("goal", goal)]);
     let [folded, all] = check("solved", "2 1 4 3");

@@ -29,7 +29,7 @@ pub(crate) const ILLEGAL: &str = "Set A 6 1\nSolved\nA\n1 2 3 4 5 6\nEnd\nMove L
 pub(crate) const ZERO_BASED: &str = "Set C 4 3\nStartState\nC\n0 1 1 2\n0 0 0 1\nEnd\nMoveTransformation U\nC\n\
                           1 2 3 0\n0 0 0 1\nEnd\nMoveTransformation R\nC\n0 2 3 1\n0 1 2 0\nEnd\n";
 
-/// Sequences, an alias, and rotations that are no moves.
+/// Sequences, an alias, and rotations, which are not moves.
 pub(crate) const SEQUENCES: &str = "Set A 5 2\nSolved\nA\n1 2 3 4 5\nEnd\nMove F\nA\n2 3 1 4 5\n1 1 0 0 0\nEnd\n\
                          Move x\nA\n2 3 4 5 1\nEnd\nMoveSequence B x F x'\nMoveSequence Gv x2\n\
                          MoveAlias H F'\n";

@@ -514,7 +514,7 @@ fn damaged_and_missing_files_are_refused() {
                 assert!(matches!(error.store(), Some(StoreError::NotFound { .. })), "{error}");
                 std::fs::write(&path, &good).unwrap();
             }
-            // A record with another layer's figures is no file of its depth.
+            // A record with another layer's figures does not name a file of its depth.
             let mut other = from.clone();
             other.records[1] = CheckpointFile { depth: 3, ..from.records[0].clone() };
             assert!(refused(&other).is_corrupt());

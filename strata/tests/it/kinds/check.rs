@@ -132,8 +132,8 @@ pub(crate) fn check<'a>(
 }
 
 impl Row<'_> {
-    /// Runs the explicit engine, in a folder if one is given, up to a depth, which is no limit if it is
-    /// that of the last layer of all.
+    /// Runs the explicit engine, in a folder if one is given, up to a depth; without a limit if that is
+    /// the depth of the last layer of all.
     fn explicit(&self, setup: Setup, dir: Option<&Path>, depth: u32) -> Found {
         let (workers, threads, is_least) = setup;
         let make = || {

@@ -248,7 +248,7 @@ fn puzzles_with_symmetries() {
     folded(texts::ILLEGAL_RING, &[], 2);
 }
 
-/// Checks that the dense engine counts as many orbits in each layer as trial finds, with up to so many
+/// Checks that the dense engine counts as many orbits in each layer as trial finds, with 1 to `most`
 /// workers and after a resume.
 fn dense_orbits(text: &str, options: Pairs<'_>, symmetries: usize, most: usize) {
     let (reference, moves) = Reference::of_options(text, options);

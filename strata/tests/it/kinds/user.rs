@@ -60,7 +60,7 @@ impl<K: Key> Listed<K> {
         Listed::new(next, true)
     }
 
-    /// A ring of so many vertices with random chords.
+    /// A ring of `vertices` vertices with `chords` random chords.
     pub(crate) fn ring(vertices: u64, chords: u64) -> Listed<K> {
         let mut random = Random(vertices);
         let along = (0..vertices).map(|at| (at, (at + 1) % vertices));

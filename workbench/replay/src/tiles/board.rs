@@ -8,7 +8,7 @@ use crate::tiles::moves::Move;
 /// The fewest rows and columns.
 pub const MIN_SIDE: u8 = 2;
 
-/// The most rows and columns, so that a tile's number fits a byte.
+/// Limit of rows and of columns: a tile's number fits a byte.
 pub const MAX_SIDE: u8 = 15;
 
 /// Rows and columns of a board, each from [`MIN_SIDE`] to [`MAX_SIDE`]. Text form: `3x4`.

@@ -131,7 +131,7 @@ pub struct Clockwise {
     depths: Vec<u16>,
 }
 
-/// The most squares of a board: four moves each make 64 bits.
+/// Limit of the squares of a board: with four moves each, they fit a word of 64 bits.
 const MOST_SQUARES: usize = 16;
 
 impl Clockwise {

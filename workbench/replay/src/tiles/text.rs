@@ -38,7 +38,7 @@ pub enum TextError {
         /// The shape.
         shape: Shape,
     },
-    /// A token that is no tile of the board.
+    /// A token that is not a tile of the board.
     #[error("row {row}, column {column}: '{token}' is not one of 1 to {last}, or _ for the blank")]
     Token {
         /// The row.

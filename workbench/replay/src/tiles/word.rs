@@ -14,7 +14,7 @@ pub struct Word(Vec<Move>);
 /// A text is not a list of moves.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum WordError {
-    /// A character that is no move.
+    /// A character that is not a move.
     #[error("character {at}: '{found}' is not one of U, R, D, L and (…)NUMBER")]
     Letter {
         /// Where, from 1.
@@ -46,7 +46,7 @@ const SHORTEST: usize = 4;
 const LONGEST: usize = 64;
 
 impl Word {
-    /// The most moves that are read.
+    /// Limit of the moves of a word that is read, repetitions expanded.
     pub const MOST: usize = 10_000_000;
 
     fn push_all(&mut self, part: &[Move], times: usize) -> Result<(), WordError> {

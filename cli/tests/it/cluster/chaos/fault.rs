@@ -174,7 +174,7 @@ impl Fault {
             | Fault::RestoredJournal { .. }
             | Fault::LostCoordinator { .. }
             | Fault::LostWorker(_) => true,
-            // The file may have been incomplete, so its copy is no backup.
+            // The file may have been incomplete, so its copy is not a backup.
             Fault::DamagedFile { is_live, .. } => *is_live,
             _ => false,
         }
