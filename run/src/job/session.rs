@@ -12,8 +12,8 @@ use strata_store::{
 
 use super::cancel::CancelToken;
 use super::event::{Event, LayerEvents};
+use super::folder::remove_parts;
 use super::history::{JobHistory, read_history};
-use super::jobs::remove_parts;
 use super::request::Request;
 use super::verify;
 use crate::catalogue::Space;
@@ -72,7 +72,7 @@ pub struct RunControl<'a> {
 /// searched nothing yet.
 ///
 /// # Errors
-/// Those of [`Job::run`](super::Job::run).
+/// Those of [`Job::run`](crate::Job::run).
 pub(crate) fn run(
     request: &Request,
     folder: &JobDir,

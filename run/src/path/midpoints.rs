@@ -16,7 +16,7 @@ use super::outcome::{FoundPath, OpenSpace, PathOutcome, unreachable_goal};
 use crate::catalogue::Space;
 use crate::error::{Error, Result};
 use crate::job::cancel::CancelToken;
-use crate::job::jobs::{create, lock_data_dir, parts_of, remove_parts};
+use crate::job::folder::{create, lock_data_dir, parts_of, remove_parts};
 use crate::job::layers::JobLayers;
 use crate::job::request::{Request, RunOptions};
 use crate::job::session::{self, Ended, RunControl};

@@ -1,4 +1,4 @@
-//! The jobs of a data directory: creation, and choice of the job to resume.
+//! Folders of jobs in a data directory: creation, and choice of the one to resume.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
@@ -8,132 +8,10 @@ use std::time::SystemTime;
 use strata_store::{
     DataDir, JobDir, JobSpec, Manifest, RealFs, RunState, StoreError, remove_remains,
 };
-use tempfile::TempDir;
 
-use super::Job;
 use super::request::Request;
 use crate::catalogue::Space;
 use crate::error::{Error, Result};
-use crate::path::outcome::OpenSpace;
-
-/// The jobs of a data directory, which is locked for this process.
-#[derive(Debug)]
-pub struct Jobs {
-    data: DataDir,
-    /// Removed after the lock is released.
-    _temporary: Option<TempDir>,
-}
-
-impl Jobs {
-    /// Creates the data directory if it is missing, and locks it. Deletes what an interrupted removal of
-    /// a job has left.
-    ///
-    /// # Errors
-    /// [`Error::IsJobFolder`] for the folder of a job, [`Error::DataDir`] if the directory cannot be
-    /// created or locked.
-    pub fn lock(dir: &Path) -> Result<Jobs> {
-        if dir.join("manifest.json").exists() {
-            return Err(Error::IsJobFolder(dir.to_owned()));
-        }
-        Ok(Jobs { data: lock_data_dir(dir)?, _temporary: None })
-    }
-
-    /// As [`Self::lock`], for a data directory that must exist.
-    ///
-    /// # Errors
-    /// As [`Self::lock`]; [`Error::NoSuchJob`] for a missing directory.
-    pub fn lock_existing(dir: &Path) -> Result<Jobs> {
-        if !dir.is_dir() {
-            let shown = dir.display();
-            return Err(Error::NoSuchJob(format!("there is no job to resume: no folder {shown}")));
-        }
-        Jobs::lock(dir)
-    }
-
-    /// A new data directory in the system's folder of temporary files, which is removed with the value.
-    /// Those of this user's processes that were killed are removed first.
-    ///
-    /// # Errors
-    /// [`Error::Store`] if it cannot be created.
-    pub fn temporary() -> Result<Jobs> {
-        Jobs::temporary_in(&std::env::temp_dir())
-    }
-
-    fn temporary_in(parent: &Path) -> Result<Jobs> {
-        let is_temporary = |name: &str| {
-            let random = name.strip_prefix(TEMPORARY).unwrap_or_default();
-            random.len() == 6 && random.bytes().all(|byte| byte.is_ascii_alphanumeric())
-        };
-        // Creating a directory reports a folder that cannot be used.
-        if let Ok(removed @ 1..) = DataDir::remove_abandoned(parent, is_temporary) {
-            tracing::info!("removed {removed} searches of killed processes");
-        }
-        let made = tempfile::Builder::new().prefix(TEMPORARY).rand_bytes(6).tempdir_in(parent);
-        let made = made.map_err(|source| {
-            let path = parent.to_owned();
-            StoreError::Io { op: "create a folder in", path, source }
-        })?;
-        Ok(Jobs { data: lock_data_dir(made.path())?, _temporary: Some(made) })
-    }
-
-    /// The data directory.
-    pub fn path(&self) -> &Path {
-        self.data.path()
-    }
-
-    /// The newest unfinished job of that specification.
-    pub fn unfinished(&self, spec: &JobSpec) -> Option<String> {
-        let jobs = self.data.jobs(&RealFs).ok()?.into_iter().rev();
-        let mut read = jobs.filter_map(|job| open(&self.data, &job).ok());
-        let found = read.find(|(_, m)| m.spec == *spec && m.state != RunState::Done)?;
-        Some(found.1.job)
-    }
-
-    /// The manifest of the only job, if there is one.
-    ///
-    /// # Errors
-    /// [`Error::OtherSearch`] if there are several, [`Error::Store`] if a manifest cannot be read.
-    pub fn only(&self) -> Result<Option<Manifest>> {
-        match &*self.data.jobs(&RealFs)? {
-            [] => Ok(None),
-            [job] => Ok(Some(open(&self.data, job)?.1)),
-            jobs => {
-                let (dir, jobs) = (self.path().to_owned(), jobs.join(", "));
-                let differences = format!("there are several jobs: {jobs}");
-                Err(Error::OtherSearch { dir, differences })
-            }
-        }
-    }
-
-    /// Creates the folder of a new job for the request. `space` has been opened by `puzzle`.
-    ///
-    /// # Errors
-    /// [`Error::DataDir`] if the data directory cannot be written; [`Error::Store`] if the disk is
-    /// full.
-    pub fn create(self, request: Request, space: Space, puzzle: OpenSpace) -> Result<Job> {
-        let folder = create(&self.data, &request)?;
-        Ok(Job { request, puzzle, space: Some(space), jobs: self, folder, is_new: true })
-    }
-
-    /// Opens the newest unfinished job of the same specification, or else the newest finished one.
-    ///
-    /// # Errors
-    /// [`Error::NoSuchJob`] if there is none, with the differences to the nearest one;
-    /// [`Error::Store`] if its manifest cannot be read.
-    pub fn resume(self, request: Request, space: Space, puzzle: OpenSpace) -> Result<Job> {
-        let folder = find(&self.data, &request)?;
-        Ok(Job { request, puzzle, space: Some(space), jobs: self, folder, is_new: false })
-    }
-
-    /// Creates a job in place of one, whose folder is removed.
-    ///
-    /// # Errors
-    /// As [`Self::create`]; those of the removal.
-    pub(super) fn replace(&self, folder: &JobDir, request: &Request) -> Result<JobDir> {
-        folder.remove()?;
-        create(&self.data, request)
-    }
-}
 
 /// Creates the folder of a new job.
 ///
@@ -203,9 +81,6 @@ pub(crate) fn remove_parts(folder: &JobDir) -> Result<()> {
     }
 }
 
-/// Beginning of the names of temporary data directories; six letters or digits follow.
-const TEMPORARY: &str = "strata-temporary-";
-
 /// Six random characters that distinguish jobs with the same label.
 fn suffix(attempt: u32) -> String {
     const DIGITS: &[u8; 32] = b"abcdefghijklmnopqrstuvwxyz234567";
@@ -215,13 +90,16 @@ fn suffix(attempt: u32) -> String {
     (0..6).map(|place| char::from(DIGITS[(hash >> (5 * place)) as usize % 32])).collect()
 }
 
-fn open(data: &DataDir, job: &str) -> std::result::Result<(JobDir, Manifest), StoreError> {
+pub(crate) fn open(
+    data: &DataDir,
+    job: &str,
+) -> std::result::Result<(JobDir, Manifest), StoreError> {
     JobDir::open(Arc::new(RealFs), &data.path().join(job))
 }
 
 /// The job to resume: the newest unfinished job of the same specification, or else the newest
 /// finished one.
-fn find(data: &DataDir, request: &Request) -> Result<JobDir> {
+pub(crate) fn find(data: &DataDir, request: &Request) -> Result<JobDir> {
     let own = format!("{}-", request.label);
     let mut jobs = Vec::new();
     for job in data.jobs(&RealFs).map_err(Error::DataDir)? {
@@ -279,21 +157,6 @@ pub fn differences(spec: &JobSpec, job: &Manifest) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn temporary_data_directories_of_killed_processes_are_removed() {
-        let parent = tempfile::tempdir().unwrap();
-        let used = Jobs::temporary_in(parent.path()).unwrap();
-        let killed = parent.path().join(format!("{TEMPORARY}abcXY7"));
-        let mine = parent.path().join(format!("{TEMPORARY}results"));
-        for dir in [&killed, &mine] {
-            std::fs::create_dir(dir).unwrap();
-            std::fs::copy(used.path().join(".lock"), dir.join(".lock")).unwrap();
-        }
-        let next = Jobs::temporary_in(parent.path()).unwrap();
-        let exist = [used.path(), &killed, &mine, next.path()].map(Path::exists);
-        assert_eq!(exist, [true, false, true, true]);
-    }
 
     #[test]
     fn suffixes_are_names() {
