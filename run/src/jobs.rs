@@ -223,10 +223,15 @@ impl Job {
         }
     }
 
-    /// A shortest solution of the finished job, see [`find_path`].
+    /// A shortest solution of the finished job.
+    ///
+    /// An explicit job's path is traced back through its layers where all were kept, and otherwise
+    /// searched again in halves. A symbolic job is searched again with all layers in memory; a dense one,
+    /// unless it has kept its layers, with the depth of every state.
     ///
     /// # Errors
-    /// Those of [`find_path`].
+    /// [`Error::LayersNotKept`] if layers are missing and the puzzle has no parameters `start` and
+    /// `goal`; [`Error::NoPath`] if the puzzle does not name the moves; whatever fails on the way.
     pub fn path(&self, cancel: &CancelToken) -> Result<PathOutcome> {
         find_path(&self.request, &self.folder, &self.puzzle, cancel)
     }

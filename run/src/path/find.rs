@@ -19,13 +19,8 @@ use crate::plan::machine::StopReason;
 
 /// A shortest solution of the finished job in `folder`.
 ///
-/// An explicit job's path is traced back through its layers where all were kept, and otherwise
-/// searched again in halves. A symbolic job is searched again with all layers in memory; a dense one,
-/// unless it has kept its layers, with the depth of every state.
-///
 /// # Errors
-/// [`Error::LayersNotKept`] if layers are missing and the puzzle has no parameters `start` and
-/// `goal`; [`Error::NoPath`] if the puzzle does not name the moves; whatever fails on the way.
+/// Those of [`Job::path`](crate::Job::path).
 pub(crate) fn find_path(
     request: &Request,
     folder: &JobDir,
