@@ -10,7 +10,7 @@
 //! ```
 //! use strata_store::{
 //!     BlockEncoder, EncodeOptions, EntryKey, FileKind, KeyRange, LayerCursor, LayerHeader,
-//!     LayerTotals, LayerWriter,
+//!     LayerTotals, LayerWriter, Word,
 //! };
 //!
 //! let header =
@@ -18,7 +18,7 @@
 //! let writer = LayerWriter::memory(header)?;
 //! let mut encoder = BlockEncoder::new(EncodeOptions::default())?;
 //! let key = EntryKey { shard: 0, region: 7 };
-//! encoder.push(&writer, key, &[1, 5, 8])?;
+//! encoder.push(&writer, key, Word::of(&[1, 5, 8]))?;
 //! let part = encoder.finish(&writer)?;
 //! let totals = LayerTotals { regions: 1, states: 3, ..LayerTotals::default() };
 //! let layer = writer.seal(vec![part], totals)?;
@@ -26,7 +26,7 @@
 //! let mut cursor = LayerCursor::new()?;
 //! cursor.start(&layer, KeyRange::ALL)?;
 //! assert_eq!(cursor.key(), Some(key));
-//! assert_eq!(cursor.locals()?, [1, 5, 8]);
+//! assert_eq!(Word::locals(cursor.locals()?), [1, 5, 8]);
 //! # Ok::<(), strata_store::StoreError>(())
 //! ```
 #![forbid(unsafe_code)]
