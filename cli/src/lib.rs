@@ -29,7 +29,7 @@ use std::path::Path;
 
 use clap::CommandFactory;
 pub use strata_run::catalogue::Entry;
-use strata_run::catalogue::{Puzzle, Registry};
+use strata_run::catalogue::Registry;
 
 use crate::cli::{Cli, Command};
 use crate::commands::{
@@ -38,11 +38,6 @@ use crate::commands::{
 };
 use crate::output::console::Console;
 use crate::output::exit::{ExitCode, Failure};
-
-/// A puzzle, to be registered with [`run`].
-pub const fn puzzle<P: Puzzle>() -> Entry {
-    Entry::of::<P>()
-}
 
 /// Runs the command line with the puzzles that ship with Strata and some more, and returns the exit
 /// code of the process.
@@ -72,7 +67,7 @@ pub const fn puzzle<P: Puzzle>() -> Entry {
 /// #     fn parameters(&self) -> Parameters { Parameters::new() }
 /// # }
 /// fn main() -> std::process::ExitCode {
-///     strata_cli::run([strata_cli::puzzle::<Dot>()])
+///     strata_cli::run([strata_cli::Entry::of::<Dot>()])
 /// }
 /// ```
 pub fn run(puzzles: impl IntoIterator<Item = Entry>) -> std::process::ExitCode {

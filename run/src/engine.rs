@@ -18,16 +18,14 @@ const MIB: u64 = 1 << 20;
 /// (docs/symbolic.md).
 const LEAST_PART: u64 = 16;
 
-/// Settings that only the explicit engine has in general. A parameter of a puzzle is one by its name: `k`
-/// and `s` divide the states into regions and shards. A search by a named dense engine may have workers
-/// and shards, too.
+/// Settings for which the explicit engine is chosen. `k` and `s` are parameters of puzzles that divide
+/// the states into regions and shards. A named dense engine supports `workers` and `shards`, too.
 const OF_EXPLICIT: [&str; 4] = ["workers", "shards", "k", "s"];
 
-/// Settings for the files of layers, which the symbolic engine does not write. It lists no antipodes with
-/// their moves, either.
+/// Settings that need the files of layers, which the symbolic engine does not write.
 const OF_FILES: [&str; 3] = ["keep_layers", "disk_limit", "antipodes"];
 
-/// Only the symbolic engine recomputes steps.
+/// The setting that only the symbolic engine supports: it recomputes memoised steps.
 const OF_SYMBOLIC: &str = "verify";
 
 /// The settings that not every engine supports.
@@ -56,7 +54,7 @@ pub fn check_settings(engine: EngineKind, settings: &[&str]) -> Result<(), Error
 /// What a search asks of the engine that is chosen for it.
 #[derive(Clone, Debug)]
 pub struct EngineNeeds<'a> {
-    /// The given settings. Those that not every engine supports decide.
+    /// Names of the given settings, see [`engine_settings`].
     pub settings: &'a [&'a str],
     /// Whether the moves of a shortest solution are asked for: a symbolic search holds all layers in
     /// memory for them.
@@ -77,7 +75,7 @@ impl EngineNeeds<'_> {
         settings.iter().copied().find(|setting| self.settings.contains(setting))
     }
 
-    /// Whether the choice may be an engine, for what is known of the settings.
+    /// Whether the settings permit to choose an engine that nobody has named.
     fn permit(&self, engine: EngineKind) -> bool {
         let has_files = engine.is_dense() || self.first_of(&OF_FILES).is_none();
         engine.is_explicit() || self.first_of(&OF_EXPLICIT).is_none() && has_files

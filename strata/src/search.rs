@@ -11,8 +11,8 @@ use crate::report::Report;
 use strata_run::catalogue::{Registry, Space};
 use strata_run::size::parse_size;
 use strata_run::{
-    CancelToken, Ended, EngineNeeds, Error, Event, Jobs, KeepLayers, OpenSpace, Request, Result,
-    RunControl, RunOptions, default_shards, differences, engine_of,
+    CancelToken, Ended, Error, Event, Jobs, KeepLayers, OpenSpace, Request, Result, RunControl,
+    RunOptions, default_shards, differences, engine_of,
 };
 
 /// How layers are held during a search.
@@ -325,14 +325,7 @@ fn specification(
         Engine::Symbolic => Some(EngineKind::Symbolic),
         Engine::Dense => Some(EngineKind::Dense),
     };
-    let needs = EngineNeeds {
-        settings: given,
-        path: false,
-        memory: options.memory,
-        threads: options.threads,
-        disk_limit: options.disk_limit,
-        in_cluster: false,
-    };
+    let needs = options.engine_needs(given);
     let kind = engine_of(space, named, earlier.map(|spec| spec.engine), &needs)?.engine;
     let default = || default_shards(kind, space);
     let shards = shards.or(earlier.map(|spec| spec.shards)).unwrap_or_else(default);

@@ -22,12 +22,12 @@ const CALL_TIMEOUT: Duration = Duration::from_secs(30);
 /// Time limit of a health check.
 const HEALTH_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// When the calls of a connection end, whatever the coordinator does.
+/// Bound of the calls of a connection.
 #[derive(Clone, Debug)]
 pub(crate) struct Until {
-    /// The latest time.
+    /// Calls fail after this time.
     pub(crate) deadline: Instant,
-    /// Ends them when it is cancelled.
+    /// Calls fail once it is cancelled.
     pub(crate) stop: CancelToken,
 }
 
@@ -35,7 +35,7 @@ impl Until {
     /// Time between two looks at the token.
     const POLL: Duration = Duration::from_millis(100);
 
-    /// Waits for the end.
+    /// Completes when calls fail.
     async fn end(&self) {
         while !self.stop.is_cancelled() && Instant::now() < self.deadline {
             tokio::time::sleep(Until::POLL).await;
@@ -87,7 +87,7 @@ impl<'a> Remote<'a> {
         Ok(Remote { args, until: None, security, runtime, client })
     }
 
-    /// The same connection, whose calls and streams end at some time.
+    /// The same connection with bounded calls and streams.
     pub(crate) fn until(self, until: Until) -> Remote<'a> {
         Remote { until: Some(until), ..self }
     }

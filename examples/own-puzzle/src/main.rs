@@ -79,5 +79,5 @@ impl Puzzle for Pancakes {
 }
 
 fn main() -> std::process::ExitCode {
-    strata_cli::run([strata_cli::puzzle::<Pancakes>()])
+    strata_cli::run([strata_cli::Entry::of::<Pancakes>()])
 }

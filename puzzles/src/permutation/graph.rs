@@ -152,7 +152,7 @@ impl<K: RankKey> Graph<K> {
         })
     }
 
-    /// The graph with keys of another type, without what [`Self::new`] has computed for any keys.
+    /// The graph with keys of another type. Moves, goals and symmetries are not computed again.
     ///
     /// # Errors
     /// If no state can match the goal.

@@ -9,7 +9,7 @@ use strata_store::{EngineKind, JobDir, JobSpec, RunSettings};
 
 use crate::catalogue::Space;
 use crate::dense_memory::DenseMemory;
-use crate::engine::check_engine;
+use crate::engine::{EngineNeeds, check_engine};
 use crate::error::{Error, Result};
 use crate::forecast::{Expected, Forecast, Resources};
 use crate::keep_layers::{KeepLayers, KeepLayersError};
@@ -77,6 +77,19 @@ impl RunOptions {
             keep_layers: last.keep_layers.parse()?,
             ..default
         })
+    }
+
+    /// What a search in one process with these options asks of its engine, with the names of the given
+    /// settings.
+    pub fn engine_needs<'a>(&self, settings: &'a [&'a str]) -> EngineNeeds<'a> {
+        EngineNeeds {
+            settings,
+            path: false,
+            memory: self.memory,
+            threads: self.threads,
+            disk_limit: self.disk_limit,
+            in_cluster: false,
+        }
     }
 
     /// The options as a manifest has them.

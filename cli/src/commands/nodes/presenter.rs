@@ -1,6 +1,6 @@
 //! What the web page says about searches: titles of results, commands that repeat a search, solutions.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use strata_coordinator::dashboard::model::{Job, Solution};
@@ -61,7 +61,7 @@ pub(super) const LIMIT: Duration = Duration::from_secs(4 * 60);
 pub(super) struct JobPaths {
     /// The coordinator.
     pub(super) client: ClientArgs,
-    /// Folder for what does not fit the memory. It is removed before and after.
+    /// Folder for what does not fit the memory, removed at the end of a search.
     pub(super) folder: PathBuf,
     /// Time after which a search for a path ends.
     pub(super) limit: Duration,
@@ -77,7 +77,9 @@ impl JobPaths {
     fn find(&self, job: &str) -> Result<events::Path, String> {
         let deadline = Instant::now() + self.limit;
         let found = self.find_until(job, Until { deadline, stop: self.stop.clone() });
-        remove(&self.folder)?;
+        if let Err(error) = remove(&self.folder) {
+            tracing::warn!("{error}");
+        }
         found.map_err(|failure| {
             if self.stop.is_cancelled() {
                 return "The coordinator is ending.".to_owned();
@@ -106,7 +108,7 @@ impl JobPaths {
 ///
 /// # Errors
 /// With the reason, for people.
-pub(super) fn remove(folder: &std::path::Path) -> Result<(), String> {
+pub(super) fn remove(folder: &Path) -> Result<(), String> {
     match std::fs::remove_dir_all(folder) {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
             Err(format!("a search for a path cannot remove {}: {error}", folder.display()))
@@ -117,10 +119,10 @@ pub(super) fn remove(folder: &std::path::Path) -> Result<(), String> {
 
 #[cfg(test)]
 mod tests {
-    use crate::args::cluster::SecurityArgs;
     use strata_coordinator::dashboard::model::JobResult;
 
     use super::*;
+    use crate::args::cluster::SecurityArgs;
 
     fn job(space: &str, values: &[&str], moves: Option<u64>) -> Job {
         let words: Vec<String> = values.iter().map(ToString::to_string).collect();

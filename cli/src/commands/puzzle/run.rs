@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 use strata_puzzles::permutation::{Definition, Format, Survey, Term};
-use strata_run::{EngineChoice, EngineNeeds, choose_engine_by};
+use strata_run::{EngineChoice, RunOptions, choose_engine_by};
 use strata_space::dense::DenseSize;
 use strata_space::{Parameters, SpaceError, file_value};
 
@@ -358,14 +358,8 @@ fn engine(
         Ok(space) => space,
         Err(error) => return (None, error.to_string(), None),
     };
-    let needs = EngineNeeds {
-        settings: &[],
-        path: false,
-        memory: DEFAULT_MEMORY,
-        threads: 1,
-        disk_limit: None,
-        in_cluster: false,
-    };
+    let options = RunOptions { memory: DEFAULT_MEMORY, threads: 1, ..RunOptions::default() };
+    let needs = options.engine_needs(&[]);
     let advice = space.advice().as_deref().map(with_flags);
     match space.check_explicit() {
         Err(error) if survey.dense.is_err() && space.nested().is_err() => {

@@ -1,7 +1,7 @@
 //! Choice of the engine by flags, puzzle and memory.
 
 use strata_run::catalogue::Space;
-use strata_run::{EngineChoice, EngineNeeds, engine_of, spec_to_resume};
+use strata_run::{EngineChoice, EngineNeeds, RunOptions, engine_of, spec_to_resume};
 use strata_store::EngineKind;
 
 use super::args::SolveArgs;
@@ -12,17 +12,15 @@ use crate::output::exit::{Failure, with_flags};
 ///
 /// # Errors
 /// If the named engine does not take the space, or does not support another flag.
-pub(super) fn choose(args: &SolveArgs, space: &Space) -> Result<EngineChoice, Failure> {
+pub(super) fn choose(
+    args: &SolveArgs,
+    space: &Space,
+    options: &RunOptions,
+) -> Result<EngineChoice, Failure> {
     let (line, named) = (&args.search.line, args.search.engine.kind());
     let earlier = args.resume.then(|| spec_to_resume(&args.data_dir, space)).flatten();
-    let needs = EngineNeeds {
-        settings: &settings(line, named),
-        path: args.path.wanted(),
-        memory: args.memory,
-        threads: args.threads(),
-        disk_limit: args.search.disk_limit,
-        in_cluster: false,
-    };
+    let given = settings(line, named);
+    let needs = EngineNeeds { path: args.path.wanted(), ..options.engine_needs(&given) };
     let choice = engine_of(space, named, earlier.map(|spec| spec.engine), &needs);
     let EngineChoice { engine, reason } = choice.map_err(|error| refused(named, error))?;
     let reason = with_flags(&reason);

@@ -25,9 +25,9 @@ impl Prepared {
     pub(super) fn new(args: &SolveArgs) -> Result<Prepared, Failure> {
         let space =
             request::open(&args.search.domain, &args.search.args, args.search.parameters())?;
-        let EngineChoice { engine, reason } = engine::choose(args, &space)?;
-        let shards = args.search.shards.unwrap_or_else(|| default_shards(engine, &space));
         let mut options = options(args);
+        let EngineChoice { engine, reason } = engine::choose(args, &space, &options)?;
+        let shards = args.search.shards.unwrap_or_else(|| default_shards(engine, &space));
         if !engine.is_explicit() && !args.search.line.typed("workers") {
             // A variable may be meant for other searches.
             options.workers = 1;

@@ -78,7 +78,7 @@ fn expected(keeps_for_path: bool, request: &Request, space: &Space) -> Result<Ex
 ///
 /// # Errors
 /// If the data directory cannot be written.
-pub(super) fn create(jobs: Jobs, request: Request, space: Space) -> Result<Job, Failure> {
+fn create(jobs: Jobs, request: Request, space: Space) -> Result<Job, Failure> {
     if let Some(job) = jobs.unfinished(request.spec()) {
         tracing::warn!("job {job} is the same search and unfinished: --resume continues it");
     }
