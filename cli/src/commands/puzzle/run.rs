@@ -89,9 +89,6 @@ struct DenseLine {
 /// Most lines about names of moves.
 const MAX_CLASHES: usize = 8;
 
-/// The default of `solve --memory`.
-const DEFAULT_MEMORY: u64 = 1 << 30;
-
 /// Seconds in which one thread makes the successors of a word by a move: 8 to 15 ns in the
 /// searches of docs/benchmarks.md.
 const WORD_SECONDS: f64 = 12e-9;
@@ -358,7 +355,7 @@ fn engine(
         Ok(space) => space,
         Err(error) => return (None, error.to_string(), None),
     };
-    let options = RunOptions { memory: DEFAULT_MEMORY, threads: 1, ..RunOptions::default() };
+    let options = RunOptions { threads: 1, ..RunOptions::default() };
     let needs = options.engine_needs(&[]);
     let advice = space.advice().as_deref().map(with_flags);
     match space.check_explicit() {
