@@ -3,7 +3,7 @@
 use crate::digest::{Digest, Weight, mix};
 use crate::error::SpaceError;
 use crate::key::Key;
-use crate::sink::{KeySink, StateSink, add_each};
+use crate::sink::{Successor, SuccessorSink};
 use crate::state::{Finish, RegionKey, State};
 use crate::state_space::StateSpace;
 use crate::stats::LayerStats;
@@ -60,7 +60,7 @@ pub trait KeySpace: Send + Sync + 'static {
 
     /// Gives `to` each successor of each key of a list, in any order. Spaces that find the successors of
     /// many keys faster implement it; by default it calls [`Self::successors`] for each.
-    fn all_successors(&self, keys: &[Self::Key], to: &mut impl KeySink<Self::Key>)
+    fn all_successors(&self, keys: &[Self::Key], to: &mut impl SuccessorSink<Self::Key>)
     where
         Self: Sized,
     {
@@ -73,7 +73,7 @@ pub trait KeySpace: Send + Sync + 'static {
         Self: Sized,
     {
         let mut count = 0;
-        self.all_successors(keys, &mut |_, _| count += 1);
+        self.all_successors(keys, &mut |_: Self::Key| count += 1);
         count
     }
 
@@ -127,11 +127,15 @@ pub trait KeySpace: Send + Sync + 'static {
 }
 
 /// Gives `to` each successor of each key of a list: the default of [`KeySpace::all_successors`].
-pub fn each_successor<S: KeySpace>(space: &S, keys: &[S::Key], to: &mut impl KeySink<S::Key>) {
+pub fn each_successor<S: KeySpace>(
+    space: &S,
+    keys: &[S::Key],
+    to: &mut impl SuccessorSink<S::Key>,
+) {
     let mut next = Vec::new();
-    for (number, key) in keys.iter().enumerate() {
+    for key in keys {
         space.successors(*key, &mut next);
-        next.drain(..).for_each(|key| to.add(number, key));
+        next.drain(..).for_each(|key| to.add(key));
     }
 }
 
@@ -336,52 +340,45 @@ impl<S: KeySpace> Keyed<S> {
     }
 }
 
-/// Turns successors, given as keys, into states.
-struct SuccessorSink<'a, S, L, T> {
+/// Turns successors, given as keys, into states of one side.
+struct KeysToStates<'a, S, T> {
     keyed: &'a Keyed<S>,
-    /// Locals of the states whose successors they are.
-    locals: &'a [L],
+    side: u32,
     /// Scratch memory: locals of a run, by region.
     runs: Vec<Vec<u64>>,
     to: &'a mut T,
 }
 
-impl<S: KeySpace, L: Copy + Into<u128>, T: StateSink> KeySink<S::Key>
-    for SuccessorSink<'_, S, L, T>
-{
+impl<S: KeySpace, T: SuccessorSink<State>> SuccessorSink<S::Key> for KeysToStates<'_, S, T> {
     #[inline]
-    fn add(&mut self, number: usize, key: S::Key) {
-        let side = self.locals[number].into() as u32 & 1;
-        self.to.add(self.keyed.state(key, side));
+    fn add(&mut self, key: S::Key) {
+        self.to.add(self.keyed.state(key, self.side));
     }
 
-    fn add_run(&mut self, numbers: impl Iterator<Item = usize>, high: S::Key, lows: &[u64]) {
+    fn add_run(&mut self, high: S::Key, lows: &[u64]) {
         let (local_bits, split_bits) = (self.keyed.local_bits, self.keyed.split_bits());
         let bits = local_bits + split_bits;
         let (region, rest) = high.split(bits);
         // A space may have other low bits in mind than those that are local or hashed.
         let fits = || rest == 0 && lows.iter().fold(0, |all, low| all | low) >> bits == 0;
         if bits >= u64::BITS || matches!(self.keyed.hashed, Hashed::Key(_)) || !fits() {
-            return add_each(self, numbers, high, lows);
+            return lows.iter().for_each(|low| self.add(high.with_low_bits(*low)));
         }
-        let (is_hashed, locals) = (self.keyed.hashed != Hashed::Nothing, self.locals);
+        let (is_hashed, side) = (self.keyed.hashed != Hashed::Nothing, u64::from(self.side));
         let region = region << split_bits;
-        let states = lows.iter().zip(numbers).map(move |(low, number)| {
-            let low = if is_hashed { low.spread(bits) } else { *low };
-            (low, locals[number].into() as u64 & 1)
-        });
+        let lows = lows.iter().map(|low| if is_hashed { low.spread(bits) } else { *low });
         self.runs.resize_with(1 << split_bits, Vec::new);
         self.runs.iter_mut().for_each(Vec::clear);
         if let [run] = &mut self.runs[..] {
-            run.extend(states.map(|(low, side)| low << 1 | side));
+            run.extend(lows.map(|low| low << 1 | side));
         } else {
             let region_mask = u64::MAX << local_bits;
-            for (low, side) in states {
+            for low in lows {
                 self.runs[(low >> local_bits) as usize].push((low & !region_mask) << 1 | side);
             }
         }
         for (split, run) in (0..).zip(&self.runs) {
-            self.to.add_run(RegionKey(region | split), run);
+            self.to.add_run(State { region: RegionKey(region | split), local: 0 }, run);
         }
     }
 }
@@ -423,14 +420,22 @@ impl<S: KeySpace> StateSpace for Keyed<S> {
         self.local_bits + 1
     }
 
-    fn successors<L>(&self, region: RegionKey, locals: &[L], to: &mut impl StateSink)
+    fn successors<L>(&self, region: RegionKey, locals: &[L], to: &mut impl SuccessorSink<State>)
     where
         L: Copy + Into<u128>,
     {
+        let is_start = |local: &L| (*local).into() & 1 == 0;
+        let (start, goal): (Vec<L>, Vec<L>) = locals.iter().copied().partition(is_start);
         let mut keys = Vec::with_capacity(locals.len());
-        self.read_keys(region, locals, &mut keys);
-        let mut sink = SuccessorSink { keyed: self, locals, runs: Vec::new(), to };
-        self.space.all_successors(&keys, &mut sink);
+        for (side, locals) in [(0, start), (1, goal)] {
+            if locals.is_empty() {
+                continue;
+            }
+            keys.clear();
+            self.read_keys(region, &locals, &mut keys);
+            let mut sink = KeysToStates { keyed: self, side, runs: Vec::new(), to };
+            self.space.all_successors(&keys, &mut sink);
+        }
     }
 
     fn count<L>(&self, region: RegionKey, locals: &[L], successors: bool) -> LayerStats

@@ -76,7 +76,7 @@ pub use parameter::{
 };
 pub use puzzle::Puzzle;
 pub use reversible::check_reversible;
-pub use sink::{KeySink, StateSink};
+pub use sink::{Successor, SuccessorSink};
 pub use size::{Curve, ExplicitSize, NestedSize, SearchSize};
 pub use state::{Chain, Finish, Local, RegionKey, State};
 pub use state_space::StateSpace;

@@ -1,64 +1,49 @@
-//! Receivers of successors, one by one or in runs.
+//! Receiver of successors, one by one or in runs.
 
 use crate::key::Key;
-use crate::state::{RegionKey, State};
+use crate::state::State;
 
-/// Receives the successors of a list of keys. A closure that takes the number of a key in the list and a
-/// successor is one.
-pub trait KeySink<K> {
-    /// Takes a successor of the key with this number in the list.
-    fn add(&mut self, number: usize, key: K);
+/// Receives successors: keys, or states. A closure that takes a successor is one.
+pub trait SuccessorSink<T: Successor> {
+    /// Takes a successor.
+    fn add(&mut self, successor: T);
 
-    /// Takes a successor of each of some keys, given by their numbers in the list. The high bits of the
-    /// successors are those of `high`, whose low bits are 0; their low bits are `lows`. It takes the least
-    /// time if there are as many low bits as [`KeySpace::local_bits`](crate::KeySpace::local_bits) says.
+    /// Takes successors that have their high bits in common: those of `high`, whose low 64 bits are 0
+    /// where one of `lows` has a 1. Of keys, it takes the least time if a number in `lows` has as many
+    /// bits as [`KeySpace::local_bits`](crate::KeySpace::local_bits) says.
     #[inline]
-    fn add_run(&mut self, numbers: impl Iterator<Item = usize>, high: K, lows: &[u64])
-    where
-        K: Key,
-    {
-        add_each(self, numbers, high, lows);
-    }
-}
-
-/// Adds the successors of a run one by one.
-#[inline]
-pub(crate) fn add_each<K: Key>(
-    to: &mut (impl KeySink<K> + ?Sized),
-    numbers: impl Iterator<Item = usize>,
-    high: K,
-    lows: &[u64],
-) {
-    let (upper, lower) = high.split(u64::BITS);
-    for (number, low) in numbers.zip(lows) {
-        to.add(number, K::join(upper, lower | u128::from(*low), u64::BITS));
-    }
-}
-
-impl<K, F: FnMut(usize, K)> KeySink<K> for F {
-    #[inline]
-    fn add(&mut self, number: usize, key: K) {
-        self(number, key);
-    }
-}
-
-/// Receives states. A closure that takes a state is one.
-pub trait StateSink {
-    /// Takes a state.
-    fn add(&mut self, state: State);
-
-    /// Takes states of one region, given by their locals.
-    #[inline]
-    fn add_run(&mut self, region: RegionKey, locals: &[u64]) {
-        for local in locals {
-            self.add(State { region, local: (*local).into() });
+    fn add_run(&mut self, high: T, lows: &[u64]) {
+        for low in lows {
+            self.add(high.with_low_bits(*low));
         }
     }
 }
 
-impl<F: FnMut(State)> StateSink for F {
+impl<T: Successor, F: FnMut(T)> SuccessorSink<T> for F {
     #[inline]
-    fn add(&mut self, state: State) {
-        self(state);
+    fn add(&mut self, successor: T) {
+        self(successor);
+    }
+}
+
+/// What a [`SuccessorSink`] receives: a [`Key`] or a [`State`].
+pub trait Successor: Copy {
+    /// The successor with the ones of `low` added to its low 64 bits: those of a key, or of a state's
+    /// local.
+    fn with_low_bits(self, low: u64) -> Self;
+}
+
+impl<K: Key> Successor for K {
+    #[inline]
+    fn with_low_bits(self, low: u64) -> K {
+        let (upper, lower) = self.split(u64::BITS);
+        K::join(upper, lower | u128::from(low), u64::BITS)
+    }
+}
+
+impl Successor for State {
+    #[inline]
+    fn with_low_bits(self, low: u64) -> State {
+        State { local: self.local | u128::from(low), ..self }
     }
 }

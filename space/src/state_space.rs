@@ -1,7 +1,7 @@
 //! The trait of all state spaces.
 
 use crate::digest::Weight;
-use crate::sink::StateSink;
+use crate::sink::SuccessorSink;
 use crate::state::{Finish, Local, RegionKey, State};
 use crate::stats::LayerStats;
 
@@ -37,7 +37,7 @@ pub trait StateSpace: Send + Sync + 'static {
 
     /// Gives `to` the state behind each legal move of each of a region's states, as [`Self::moves`] gives
     /// them, in any order.
-    fn successors<L>(&self, region: RegionKey, locals: &[L], to: &mut impl StateSink)
+    fn successors<L>(&self, region: RegionKey, locals: &[L], to: &mut impl SuccessorSink<State>)
     where
         Self: Sized,
         L: Copy + Into<u128>,

@@ -81,7 +81,7 @@ macro_rules! key_space_of_graph {
             self.graph.high_parts()
         }
 
-        fn all_successors(&self, keys: &[$key], to: &mut impl ::strata_space::KeySink<$key>) {
+        fn all_successors(&self, keys: &[$key], to: &mut impl ::strata_space::SuccessorSink<$key>) {
             self.graph.all_successors(keys, to);
         }
 

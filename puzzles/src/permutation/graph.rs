@@ -7,8 +7,8 @@ use std::sync::{Arc, OnceLock};
 use crate::group::Element;
 use strata_space::dense::{DenseSize, DenseSpace};
 use strata_space::{
-    Chain, Digest, KeySink, KeySpace, Seed, SpaceError, State as Stored, StateSpace, Weight, Work,
-    each_successor,
+    Chain, Digest, KeySpace, Seed, SpaceError, State as Stored, StateSpace, SuccessorSink, Weight,
+    Work, each_successor,
 };
 
 use super::coordinates::{Coordinates, Folding};
@@ -508,14 +508,14 @@ impl<K: RankKey> KeySpace for Graph<K> {
     fn successors(&self, key: K, out: &mut Vec<K>) {
         let Ok(keys) = &self.keys else { return };
         if let Some((folding, coordinates)) = self.folding() {
-            return folding.successors(coordinates, &[key], &mut |_, next| out.push(next));
+            return folding.successors(coordinates, &[key], &mut |next| out.push(next));
         }
         if let Some(canonical) = self.canonical() {
             return self.canonical_successors((keys, canonical), key, out);
         }
         match keys {
             Keys::Coordinates(coordinates) => {
-                coordinates.successors(&[key], &mut |_, next| out.push(next));
+                coordinates.successors(&[key], &mut |next| out.push(next));
             }
             Keys::Ranks(ranking) => {
                 let (state, mut counts) = (ranking.state(key), Vec::new());
@@ -528,7 +528,7 @@ impl<K: RankKey> KeySpace for Graph<K> {
         }
     }
 
-    fn all_successors(&self, keys: &[K], to: &mut impl KeySink<K>) {
+    fn all_successors(&self, keys: &[K], to: &mut impl SuccessorSink<K>) {
         match (self.folding(), self.canonical(), self.coordinates()) {
             (Some((folding, coordinates)), ..) => folding.successors(coordinates, keys, to),
             (None, None, Some(coordinates)) => coordinates.successors(keys, to),
@@ -541,7 +541,7 @@ impl<K: RankKey> KeySpace for Graph<K> {
             return keys.len() as u64 * self.moves.len() as u64;
         }
         let mut count = 0;
-        self.all_successors(keys, &mut |_, _| count += 1);
+        self.all_successors(keys, &mut |_: K| count += 1);
         count
     }
 

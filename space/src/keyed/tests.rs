@@ -115,16 +115,16 @@ impl KeySpace for Few {
         let (high, low) = (key >> self.low_bits, key & ((1 << self.low_bits) - 1));
         out.extend((0..3).map(|bit| (high ^ 5) << self.low_bits | (low ^ 1 << bit)));
     }
-    fn all_successors(&self, keys: &[u64], to: &mut impl KeySink<u64>) {
+    fn all_successors(&self, keys: &[u64], to: &mut impl SuccessorSink<u64>) {
         let high = (keys[0] >> self.low_bits ^ 5) << self.low_bits;
         let low = |key: &u64, bit: u32| (key & ((1 << self.low_bits) - 1)) ^ 1 << bit;
         for bit in 0..3 {
             let lows: Vec<u64> = keys.iter().map(|key| low(key, bit)).collect();
             // In two runs, one of them backwards.
             let (first, last) = lows.split_at(lows.len() / 2);
-            to.add_run(0.., high, first);
+            to.add_run(high, first);
             let back: Vec<u64> = last.iter().rev().copied().collect();
-            to.add_run((first.len()..lows.len()).rev(), high, &back);
+            to.add_run(high, &back);
         }
     }
     fn text(&self, key: u64) -> String {
@@ -218,7 +218,7 @@ impl KeySpace for Told {
     fn high_parts(&self) -> Option<u64> {
         Some(2)
     }
-    fn all_successors(&self, keys: &[u64], to: &mut impl KeySink<u64>) {
+    fn all_successors(&self, keys: &[u64], to: &mut impl SuccessorSink<u64>) {
         // Twice, which engines may not notice.
         each_successor(self, keys, to);
         each_successor(self, keys, to);

@@ -3,7 +3,7 @@
 use std::marker::PhantomData;
 
 use rustc_hash::FxHashMap;
-use strata_space::{RegionKey, State, StateSink, StateSpace};
+use strata_space::{RegionKey, State, StateSpace, Successor, SuccessorSink};
 use strata_store::{LocalWidth, LocalWord, Word};
 
 use crate::explicit::error::{Result, check_region};
@@ -58,7 +58,7 @@ impl Repeats {
     }
 }
 
-impl<L: LocalWord> StateSink for Targets<L> {
+impl<L: LocalWord> SuccessorSink<State> for Targets<L> {
     #[inline]
     fn add(&mut self, state: State) {
         let place = match self.last {
@@ -69,11 +69,14 @@ impl<L: LocalWord> StateSink for Targets<L> {
         self.count += 1;
     }
 
-    fn add_run(&mut self, region: RegionKey, locals: &[u64]) {
-        let Some(first) = locals.first() else { return };
-        let place = self.place(State { region, local: (*first).into() });
-        L::append_all(locals, &mut self.batches[place].1);
-        self.count += locals.len();
+    fn add_run(&mut self, high: State, lows: &[u64]) {
+        let Some(first) = lows.first() else { return };
+        if high.local != 0 {
+            return lows.iter().for_each(|low| self.add(high.with_low_bits(*low)));
+        }
+        let place = self.place(high.with_low_bits(*first));
+        L::append_all(lows, &mut self.batches[place].1);
+        self.count += lows.len();
     }
 }
 

@@ -4,7 +4,7 @@
 //! digit, and successors are numbered term by term, so that what a digit or a move needs is at hand for all
 //! of them.
 
-use strata_space::{Key, KeySink};
+use strata_space::{Key, SuccessorSink};
 
 use super::packing::{Coordinates, Digit, DigitForm, Move};
 
@@ -22,10 +22,9 @@ enum Term {
 
 impl Coordinates {
     /// Gives `to` each successor of each key of a list.
-    pub(in super::super) fn successors<K: Key>(&self, keys: &[K], to: &mut impl KeySink<K>) {
+    pub(in super::super) fn successors<K: Key>(&self, keys: &[K], to: &mut impl SuccessorSink<K>) {
         let (actions, terms) = (self.actions(), self.terms());
         let (mut columns, mut lows) = (Vec::new(), Vec::new());
-        let mut start = 0;
         for region in keys.chunk_by(|a, b| self.split(*a).0 == self.split(*b).0) {
             for part in region.chunks(BATCH) {
                 let (high, _) = self.split(part[0]);
@@ -39,9 +38,8 @@ impl Coordinates {
                     terms
                         .iter()
                         .for_each(|term| self.add_term((actions, mv), *term, &columns, &mut lows));
-                    to.add_run(start.., self.join(high, 0), &lows);
+                    to.add_run(self.join(high, 0), &lows);
                 }
-                start += part.len();
             }
         }
     }

@@ -6,7 +6,7 @@
 
 use std::sync::OnceLock;
 
-use strata_space::{Key, KeySink};
+use strata_space::{Key, SuccessorSink};
 
 use super::super::definition::State;
 use super::super::symmetry::{ByteMap, Canonical};
@@ -203,19 +203,19 @@ impl Folding {
         &self,
         coordinates: &Coordinates,
         keys: &[K],
-        to: &mut impl KeySink<K>,
+        to: &mut impl SuccessorSink<K>,
     ) {
         let (mut scratch, mut at) = (Scratch::new(), [0; MOST_PLACES]);
         let (mut cells, mut next) = ([0; MOST_PLACES], [0; MOST_PLACES]);
         let actions = coordinates.actions();
-        for (number, key) in keys.iter().enumerate() {
+        for key in keys {
             let (region, low) = coordinates.split(*key);
             coordinates.unpack(region, &mut [low], &mut at);
             coordinates.write_cells(&at, &mut cells);
             for (mv, map) in self.moves.iter().enumerate() {
                 let region = coordinates.region_after((actions, mv), &at, 1);
                 map.apply(&cells, &mut next);
-                to.add(number, self.least_key(coordinates, region as usize, &next, &mut scratch));
+                to.add(self.least_key(coordinates, region as usize, &next, &mut scratch));
             }
         }
     }

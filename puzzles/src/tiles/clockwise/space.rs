@@ -2,7 +2,7 @@
 
 use std::marker::PhantomData;
 
-use strata_space::{Key, KeySink, KeySpace, Seed, SpaceError};
+use strata_space::{Key, KeySpace, Seed, SpaceError, SuccessorSink};
 
 use super::super::board::{Board, Reading, Shape};
 use super::orders::{Jump, Order, Orders, Reach};
@@ -71,21 +71,6 @@ impl Before {
     #[inline]
     fn steps(&self) -> &[Step] {
         &self.steps[..usize::from(self.count)]
-    }
-}
-
-/// Successors in one region: the numbers of the keys that they belong to, and their low bits.
-#[derive(Clone, Debug, Default)]
-struct Run {
-    numbers: Vec<usize>,
-    lows: Vec<u64>,
-}
-
-impl Run {
-    #[inline]
-    fn push(&mut self, number: usize, low: u64) {
-        self.numbers.push(number);
-        self.lows.push(low);
     }
 }
 
@@ -200,44 +185,42 @@ impl<K: Key> ClockwiseSpace<K> {
         (Board::written(self.shape, &reading), next)
     }
 
-    /// Gives `to` the successors of states of a region, `number` that of the first.
-    fn expand(&self, region: u64, number: usize, keys: &[K], to: &mut impl KeySink<K>) {
+    /// Gives `to` the successors of states of a region.
+    fn expand(&self, region: u64, keys: &[K], to: &mut impl SuccessorSink<K>) {
         let first = self.orders.first(region);
-        let mut own = Run::default();
-        // By jump: those in the region to which it takes all states of this one.
-        let mut beyond = vec![Run::default(); self.jumps];
+        // Low bits of the successors in the same region.
+        let mut own = Vec::new();
+        // By jump: of those in the region to which it takes all states of this one.
+        let mut beyond: Vec<Vec<u64>> = vec![Vec::new(); self.jumps];
         // By jump: the pattern before, and the numbers after it.
         let mut last = vec![(u32::MAX, (0, 0)); self.jumps];
-        for (number, key) in (number..).zip(keys) {
+        for key in keys {
             let (_, pattern, code) = self.split(*key);
             for Step { jump, code } in self.before[usize::from(code)].steps() {
                 let Some(jump) = jump.map(usize::from) else {
-                    own.push(number, self.low(pattern, *code));
+                    own.push(self.low(pattern, *code));
                     continue;
                 };
                 match self.orders.reach(jump) {
                     Reach::Pattern => {
                         let pattern = self.orders.pattern_after(&first, pattern, jump);
-                        own.push(number, self.low(pattern, *code));
+                        own.push(self.low(pattern, *code));
                     }
-                    Reach::First => beyond[jump].push(number, self.low(pattern, *code)),
+                    Reach::First => beyond[jump].push(self.low(pattern, *code)),
                     Reach::Both => {
                         let known = &mut last[jump];
                         if known.0 != pattern {
                             *known = (pattern, self.orders.both_after(&first, pattern, jump));
                         }
                         let (first, pattern) = known.1;
-                        to.add(number, self.join(first, pattern, *code));
+                        to.add(self.join(first, pattern, *code));
                     }
                 }
             }
         }
-        let mut add = |run: &Run, first: u64| {
-            to.add_run(run.numbers.iter().copied(), self.join(first, 0, 0), &run.lows);
-        };
-        add(&own, region);
-        for (jump, run) in beyond.iter().enumerate().filter(|(_, run)| !run.lows.is_empty()) {
-            add(run, self.orders.first_after(&first, jump));
+        to.add_run(self.join(region, 0, 0), &own);
+        for (jump, lows) in beyond.iter().enumerate().filter(|(_, lows)| !lows.is_empty()) {
+            to.add_run(self.join(self.orders.first_after(&first, jump), 0, 0), lows);
         }
     }
 
@@ -338,15 +321,13 @@ impl<K: Key> KeySpace for ClockwiseSpace<K> {
     }
 
     fn successors(&self, key: K, out: &mut Vec<K>) {
-        self.all_successors(&[key], &mut |_, next| out.push(next));
+        self.all_successors(&[key], &mut |next| out.push(next));
     }
 
     /// The order of a region's first tiles is found once, and what a jump makes of them.
-    fn all_successors(&self, keys: &[K], to: &mut impl KeySink<K>) {
-        let mut number = 0;
+    fn all_successors(&self, keys: &[K], to: &mut impl SuccessorSink<K>) {
         for keys in keys.chunk_by(|a, b| self.split(*a).0 == self.split(*b).0) {
-            self.expand(self.split(keys[0]).0, number, keys, to);
-            number += keys.len();
+            self.expand(self.split(keys[0]).0, keys, to);
         }
     }
 

@@ -119,7 +119,7 @@ fn layers_of_keys<S: KeySpace>(space: &S, depth: usize) -> Vec<(usize, u64)> {
         let positions = layer.iter().map(|key| space.positions(*key).unwrap()).sum();
         counts.push((layer.len(), positions));
         let mut next = Vec::new();
-        space.all_successors(&layer, &mut |_, key| next.push(key));
+        space.all_successors(&layer, &mut |key| next.push(key));
         layer = next.into_iter().filter(|key| known.insert(*key)).collect();
     }
     counts
