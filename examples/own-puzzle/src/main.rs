@@ -10,20 +10,20 @@ use strata::catalogue::{
 
 /// A stack of pancakes of different sizes.
 ///
-/// A key holds the pancakes from the top down, four bits each, the topmost lowest. The pancakes at
-/// the bottom move least and are the region.
+/// A key has four bits for each pancake, those of the topmost pancake lowest. The pancakes at the bottom
+/// move least; they are the region.
 struct Pancakes {
     size: u32,
     exhaust: bool,
 }
 
 impl Pancakes {
-    /// The sorted stack: the smallest pancake, 0, on top.
+    /// The key of the sorted stack: the smallest pancake, 0, is on top.
     fn sorted(&self) -> u64 {
         (0..u64::from(self.size)).fold(0, |key, pancake| key | pancake << (4 * pancake))
     }
 
-    /// Turns over the topmost pancakes.
+    /// The key after the `count` topmost pancakes are turned over.
     fn flip(key: u64, count: u32) -> u64 {
         let turned = (0..count).fold(0, |turned, at| turned << 4 | key >> (4 * at) & 15);
         key >> (4 * count) << (4 * count) | turned
@@ -44,7 +44,7 @@ impl KeySpace for Pancakes {
         out.extend((2..=self.size).map(|count| Pancakes::flip(key, count)));
     }
 
-    /// The largest pancake on top of the sorted rest.
+    /// The largest pancake on top of the sorted others; none in a search of all stacks.
     fn goal(&self) -> Option<u64> {
         let rest = self.sorted() & ((1 << (4 * (self.size - 1))) - 1);
         (!self.exhaust).then_some(rest << 4 | u64::from(self.size - 1))
