@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-/// Colours of a terminal: blue, yellow, green, magenta.
+/// ANSI codes of the foreground colours: blue, yellow, green, magenta.
 const COLOURS: [u8; 4] = [34, 33, 32, 35];
 
 /// How a line is drawn: its colour and which of its dots are set.
@@ -10,9 +10,9 @@ const COLOURS: [u8; 4] = [34, 33, 32, 35];
 pub(crate) struct Pen {
     /// Number of the colour.
     pub(crate) colour: usize,
-    /// Dots of a dash and the gap after it.
+    /// Length of a dash and the gap after it, in dots.
     pub(crate) period: usize,
-    /// Dots of a dash.
+    /// Length of a dash, in dots.
     pub(crate) dash: usize,
 }
 
@@ -26,28 +26,29 @@ pub(crate) struct Canvas {
 }
 
 impl Canvas {
-    /// An empty canvas of character cells.
+    /// An empty canvas of `columns` by `rows` character cells.
     pub(crate) fn new(columns: usize, rows: usize) -> Self {
         Self { columns, rows, cells: vec![(0, 0); columns * rows] }
     }
 
-    /// Dots from left to right.
+    /// Width in dots.
     pub(crate) fn width(&self) -> usize {
         self.columns * 2
     }
 
-    /// Dots from top to bottom.
+    /// Height in dots.
     pub(crate) fn height(&self) -> usize {
         self.rows * 4
     }
 
-    /// Sets a dot; outside of the canvas there is none.
+    /// Sets a dot. Dots outside the canvas are ignored.
     pub(crate) fn set(&mut self, x: i64, y: i64, colour: usize) {
         let (Ok(x), Ok(y)) = (usize::try_from(x), usize::try_from(y)) else { return };
         if x >= self.width() || y >= self.height() {
             return;
         }
-        // The code points order dots by column, except for the fourth row.
+        // Bits of a braille code point: three rows of the left column, three of the right, the
+        // fourth row.
         let bit = match (x % 2, y % 4) {
             (column, 3) => 6 + column,
             (column, row) => 3 * column + row,
@@ -56,7 +57,7 @@ impl Canvas {
         *cell = (cell.0 | 1 << bit, colour);
     }
 
-    /// Draws a line through dots.
+    /// Draws line segments through the dots, in their order.
     pub(crate) fn line(&mut self, dots: &[(i64, i64)], pen: Pen) {
         let mut drawn = 0;
         for pair in dots.windows(2) {
@@ -77,7 +78,7 @@ impl Canvas {
         }
     }
 
-    /// The characters of a row.
+    /// A row of cells as text; `coloured` adds escape sequences.
     pub(crate) fn row(&self, row: usize, coloured: bool) -> String {
         let mut out = String::new();
         let mut current = None;

@@ -11,7 +11,7 @@ pub struct Chart {
     pub x: Axis,
     /// The vertical axis.
     pub y: Axis,
-    /// The curves. Up to four have colours of their own.
+    /// The curves. The colours repeat after four measured curves.
     pub series: Vec<Series>,
     /// Events on the horizontal axis.
     pub marks: Vec<Mark>,
@@ -22,18 +22,18 @@ pub struct Chart {
 pub struct Axis {
     /// What the axis shows, such as `depth`.
     pub label: String,
-    /// Unit of its values, which chooses ticks and their form.
+    /// Unit of its values. It determines the steps between ticks and the form of their labels.
     pub unit: Unit,
-    /// How values are placed.
+    /// Linear or logarithmic.
     pub scale: Scale,
 }
 
-/// How the values of an axis are placed.
+/// Scale of an axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scale {
-    /// From zero, in equal steps.
+    /// Linear, with zero in the range.
     Linear,
-    /// In equal ratios. Values that are not positive are not drawn.
+    /// Logarithmic. Values that are not positive are not drawn.
     Log,
 }
 
@@ -66,7 +66,7 @@ pub struct Point {
     pub y: f64,
 }
 
-/// An event at a place of the horizontal axis.
+/// An event at a value of the horizontal axis.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Mark {
     /// Horizontal value.
@@ -80,7 +80,7 @@ pub struct Mark {
 pub enum MarkKind {
     /// A checkpoint was made.
     Checkpoint,
-    /// The search returned here, to an earlier checkpoint, after a loss.
+    /// The search rolled back to this checkpoint after a fault.
     Rollback,
     /// The search was resumed here after a stop.
     Resume,
@@ -102,7 +102,8 @@ impl MarkKind {
 }
 
 impl Chart {
-    /// Whether no point can be drawn: there is none, or none is positive on a logarithmic axis.
+    /// Whether no point can be drawn: every point is not finite or, on a logarithmic axis, not
+    /// positive.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.points().next().is_none()
@@ -114,7 +115,8 @@ impl Chart {
         points.filter(|point| self.y.scale.can_draw(*point))
     }
 
-    /// The colour of each series: an expected curve has that of the measured one before it.
+    /// The series with their colour numbers. An expected curve has the colour of the measured one
+    /// before it.
     pub(crate) fn colours(&self) -> impl Iterator<Item = (&Series, usize)> {
         let mut measured = 0_usize;
         self.series.iter().map(move |series| {
@@ -123,7 +125,7 @@ impl Chart {
         })
     }
 
-    /// One sentence for readers that do not see the chart: what is shown, and the highest point.
+    /// One sentence for screen readers: the title, and the highest point.
     #[must_use]
     pub fn description(&self) -> String {
         let Chart { title, x, y, .. } = self;
@@ -135,7 +137,7 @@ impl Chart {
 }
 
 impl Scale {
-    /// Whether a point has a place.
+    /// Whether a point can be drawn: it is finite and, on a logarithmic axis, positive.
     pub(crate) fn can_draw(self, point: Point) -> bool {
         let has_place = self == Scale::Linear || point.y > 0.0;
         point.x.is_finite() && point.y.is_finite() && has_place

@@ -3,13 +3,13 @@
 use crate::chart::{Axis, Chart, Mark, MarkKind, Point, Scale, Series, SeriesStyle};
 use crate::unit::Unit;
 
-/// Spans of time in which rates are averaged, over the whole search.
+/// Greatest number of time spans for which the rates of a search are averaged.
 const SPANS: u32 = 160;
 
 /// What a chart of a job shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Quantity {
-    /// Positions of each layer, by depth; states where positions are not counted.
+    /// Positions of each layer, by depth; states if positions are not counted.
     Positions,
     /// Time of each layer, by depth.
     Time,
@@ -34,7 +34,7 @@ impl Quantity {
         Quantity::Traffic,
     ];
 
-    /// Its name in commands and addresses.
+    /// Name in commands and URLs.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -47,7 +47,7 @@ impl Quantity {
         }
     }
 
-    /// What it is, in a phrase.
+    /// Description in one phrase.
     #[must_use]
     pub fn about(self) -> &'static str {
         match self {
@@ -62,7 +62,7 @@ impl Quantity {
         }
     }
 
-    /// The quantity of a name.
+    /// The quantity with this name, if there is one.
     #[must_use]
     pub fn find(name: &str) -> Option<Quantity> {
         Quantity::ALL.into_iter().find(|quantity| quantity.name() == name)
@@ -80,21 +80,21 @@ pub struct LayerFigures {
     pub positions: Option<u64>,
     /// Bytes of the layer's files; 0 if it was only in memory.
     pub bytes: u64,
-    /// Bytes of files read and written to make it.
+    /// Bytes of files read and written to make the layer.
     pub traffic: u64,
-    /// Time that the layer took, in seconds.
+    /// Time to make the layer, in seconds.
     pub seconds: f64,
 }
 
-/// The layers of a job, and what is known beside them.
+/// A job as charts show it: its layers, expected layers and events.
 #[derive(Clone, Debug, PartialEq)]
 pub struct JobCurve {
     /// Name of the job, in title and legend.
     pub name: String,
     /// The layers, by depth.
     pub layers: Vec<LayerFigures>,
-    /// Expected states of the layers that follow, by depth. Only the chart of
-    /// [`Quantity::Positions`] has them.
+    /// Depth and expected states of the layers to come. Only the chart of [`Quantity::Positions`]
+    /// shows them.
     pub expected: Vec<(u32, f64)>,
     /// Events of the job.
     pub marks: Vec<JobMark>,
@@ -105,7 +105,7 @@ pub struct JobCurve {
 pub struct JobMark {
     /// What happened.
     pub kind: MarkKind,
-    /// The depth at which it happened: that of the last layer.
+    /// Depth of the checkpoint that was made, or from which the search continues.
     pub depth: u32,
 }
 
@@ -121,7 +121,7 @@ impl JobCurve {
         self.layers.iter().all(|layer| layer.positions.is_some())
     }
 
-    /// Positions that a state stands for, on the average of all layers; 1 without states.
+    /// Average number of positions per state over all layers; 1 without states.
     fn positions_per_state(&self) -> f64 {
         let sum = |count: fn(&LayerFigures) -> u64| -> f64 {
             self.layers.iter().map(|layer| count(layer) as f64).sum()
@@ -131,7 +131,7 @@ impl JobCurve {
         if states > 0.0 { positions / states } else { 1.0 }
     }
 
-    /// The time at the end of each layer, in seconds.
+    /// Depth of each layer, and the time at its end in seconds since the first layer began.
     fn ends(&self) -> impl Iterator<Item = (u32, f64)> {
         self.layers.iter().scan(0.0, |end, layer| {
             *end += layer.seconds.max(0.0);
@@ -140,7 +140,8 @@ impl JobCurve {
     }
 }
 
-/// The chart of a quantity, of one job or of several to compare. The vertical axis has the given scale.
+/// The chart of a quantity, for one job or several to compare. `scale` is that of the vertical
+/// axis.
 #[must_use]
 pub fn chart(quantity: Quantity, jobs: &[JobCurve], scale: Scale) -> Chart {
     let has_positions = jobs.iter().all(JobCurve::has_positions);
@@ -189,13 +190,13 @@ pub fn chart(quantity: Quantity, jobs: &[JobCurve], scale: Scale) -> Chart {
     }
 }
 
-/// The point of a layer; none where the quantity means nothing.
+/// The point of a layer; none if the quantity is not defined for the layer.
 fn point(quantity: Quantity, layer: &LayerFigures, has_positions: bool) -> Option<Point> {
     let counted = layer.positions.filter(|_| has_positions).unwrap_or(layer.states);
     let y = match quantity {
         Quantity::Positions => counted as f64,
         Quantity::Time => layer.seconds,
-        // A layer in memory has no bytes, which is not the same as zero.
+        // A layer in memory has no file: a point at zero would be wrong.
         Quantity::Bytes | Quantity::BytesPerState if layer.bytes == 0 => return None,
         Quantity::Bytes => layer.bytes as f64,
         Quantity::BytesPerState if layer.states == 0 => return None,
@@ -206,8 +207,8 @@ fn point(quantity: Quantity, layer: &LayerFigures, has_positions: bool) -> Optio
     Some(Point { x: f64::from(layer.depth), y })
 }
 
-/// The expected continuation, joined to the last layer. Where positions are counted, a state stands
-/// for as many as it did so far.
+/// The expected curve. It begins at the last layer. If positions are counted, the expected states
+/// are multiplied by the average number of positions per state so far.
 fn expected(job: &JobCurve, has_positions: bool) -> Series {
     let last = job.layers.last();
     let last = last.and_then(|layer| point(Quantity::Positions, layer, has_positions));
@@ -223,8 +224,8 @@ fn expected(job: &JobCurve, has_positions: bool) -> Series {
     }
 }
 
-/// States per second, averaged over equal spans of the search's time. A layer's states are spread
-/// evenly over its time.
+/// States per second, averaged over equal spans of the search's time. The states of a layer count
+/// as spread evenly over its time.
 fn rates(job: &JobCurve) -> Vec<Point> {
     let total: f64 = job.layers.iter().map(|layer| layer.seconds.max(0.0)).sum();
     if !(total.is_finite() && total > 0.0) {
@@ -244,7 +245,8 @@ fn rates(job: &JobCurve) -> Vec<Point> {
     middles.zip(sums).map(|(x, sum)| Point { x, y: sum / length }).collect()
 }
 
-/// Adds an amount to the spans that a time covers, by the parts of the time in them.
+/// Distributes `amount` over the spans that the interval from `start` to `end` overlaps, in
+/// proportion to the overlap. `length` is the length of a span.
 fn spread(sums: &mut [f64], length: f64, (start, end): (f64, f64), amount: f64) {
     let last = sums.len() - 1;
     let span = |time: f64| ((time / length) as usize).min(last);

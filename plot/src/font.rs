@@ -17,7 +17,7 @@ static REGULAR: LazyLock<Option<FontRef<'static>>> =
 static SEMI_BOLD: LazyLock<Option<FontRef<'static>>> =
     LazyLock::new(|| FontRef::try_from_slice(include_bytes!("../fonts/Inter-SemiBold.otf")).ok());
 
-/// The shipped font of a weight. It can always be read, which a test checks.
+/// The shipped font of a weight; none if it cannot be parsed, which a test rules out.
 fn font(weight: Weight) -> Option<&'static FontRef<'static>> {
     match weight {
         Weight::Regular => REGULAR.as_ref(),
@@ -25,7 +25,7 @@ fn font(weight: Weight) -> Option<&'static FontRef<'static>> {
     }
 }
 
-/// Width of a text, in units of the font's size.
+/// Width of a text, in the unit of `size`.
 pub(crate) fn width(text: &str, size: f64, weight: Weight) -> f64 {
     let Some(font) = font(weight) else { return 0.0 };
     let per_unit = size / units(font);
@@ -37,7 +37,7 @@ pub(crate) fn width(text: &str, size: f64, weight: Weight) -> f64 {
     width * per_unit
 }
 
-/// An outline of a glyph, with the place of its origin and pixels per unit of the font.
+/// Outline of a glyph, the place of its origin, and pixels per unit of the font.
 pub(crate) struct PlacedGlyph {
     pub(crate) curves: Vec<OutlineCurve>,
     pub(crate) x: f64,
@@ -62,12 +62,12 @@ pub(crate) fn outlines(text: &str, x: f64, size: f64, weight: Weight) -> Vec<Pla
     placed
 }
 
-/// Units of the font in an em.
+/// Units of the font per em.
 fn units(font: &FontRef<'_>) -> f64 {
     f64::from(font.units_per_em().unwrap_or(1_000.0))
 }
 
-/// Correction of the space between a glyph and the one before it, in units of the font.
+/// Kerning between a glyph and `before`, in units of the font. `before` becomes the glyph.
 fn kern(font: &FontRef<'_>, before: &mut Option<GlyphId>, glyph: GlyphId) -> f64 {
     let before = before.replace(glyph);
     before.map_or(0.0, |before| f64::from(font.kern_unscaled(before, glyph)))

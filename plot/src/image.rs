@@ -10,7 +10,7 @@ pub struct Image {
     pub size: Size,
     /// Colours.
     pub theme: Theme,
-    /// Whether the image has no background, to stand on a page of the theme's.
+    /// Whether the background is transparent, for a page with the colours of the theme.
     pub transparent: bool,
 }
 
@@ -31,13 +31,13 @@ pub struct Size {
     height: u32,
 }
 
-/// A size that no chart fits, or that is too large.
+/// Error of a size that is malformed, too small or too large.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SizeError {
-    /// Text that is not two numbers.
+    /// The text is not two numbers with an `x` between them.
     #[error("use WIDTHxHEIGHT, such as 800x450")]
     Form,
-    /// A size out of range.
+    /// The width or the height is out of range.
     #[error(
         "{width}x{height} pixels: use {}x{} to {most}x{most}",
         Size::LEAST.width, Size::LEAST.height, most = Size::MOST
@@ -59,7 +59,7 @@ impl Size {
     /// A size in pixels.
     ///
     /// # Errors
-    /// If it is below [`Size::LEAST`] or above [`Size::MOST`].
+    /// If the width or the height is below that of [`Size::LEAST`] or above [`Size::MOST`].
     pub fn new(width: u32, height: u32) -> Result<Self, SizeError> {
         let widths = Self::LEAST.width..=Self::MOST;
         let heights = Self::LEAST.height..=Self::MOST;

@@ -11,17 +11,17 @@ use crate::scene::{Anchor, Item, Line, Place, Scene, Text};
 use crate::theme::{Colour, Palette};
 use crate::ticks::{Tick, ticks};
 
-/// Size of the title, in pixels.
+/// Font size of the title, in pixels.
 const TITLE: f64 = 16.0;
-/// Space around everything.
+/// Margin around the drawing, in pixels.
 const MARGIN: f64 = 14.0;
-/// Space between labels of ticks and the plot.
+/// Space between the tick labels of the vertical axis and the plot, in pixels.
 const GAP: f64 = 8.0;
-/// Least space between labels of the horizontal axis.
+/// Least space between labels of the horizontal axis, in pixels.
 const BETWEEN: f64 = 18.0;
-/// Least height of a tick's step on the vertical axis.
+/// Least distance of ticks on the vertical axis, in pixels.
 const STEP: f64 = 36.0;
-/// Part of the height that the legend leaves to the curves at least.
+/// Least part of the image's height that the legend leaves to the curves.
 const CURVES: f64 = 0.35;
 
 /// The part of the image that has the curves.
@@ -95,7 +95,7 @@ fn line(places: Vec<Place>, colour: Colour, width: f64) -> Item {
     Item::Line(Line { places, colour, width, dash: None })
 }
 
-/// Whether labels of the vertical axis do not touch.
+/// Whether labels of the vertical axis have space between them.
 fn is_spaced(ticks: &[Tick], height: f64) -> bool {
     ticks.windows(2).all(|pair| (pair[1].place - pair[0].place) * height >= LABEL + 6.0)
 }
@@ -120,7 +120,8 @@ fn horizontal_axis(
     wide: f64,
     palette: &Palette,
 ) -> Vec<Item> {
-    // The middle of a label: that of its tick, if the label fits the image there.
+    // Centre and half the width of a label: below its tick, or moved so that it stays within the
+    // image.
     let middle = |tick: &Tick| {
         let half = measured(&tick.label, LABEL, Weight::Regular) / 2.0;
         (plot.x(tick.place).min(wide - 2.0 - half).max(2.0 + half), half)
@@ -145,7 +146,7 @@ fn horizontal_axis(
     items
 }
 
-/// Marks: checkpoints as short ticks on the base line, losses and resumes over the whole height.
+/// Marks: checkpoints as short ticks on the base line, rollbacks and resumes over the whole height.
 fn marks(chart: &Chart, plot: &Plot, x: &Projection, palette: &Palette) -> Vec<Item> {
     let mut places: Vec<(MarkKind, i64)> = chart
         .marks
@@ -153,7 +154,7 @@ fn marks(chart: &Chart, plot: &Plot, x: &Projection, palette: &Palette) -> Vec<I
         .filter(|mark| mark.x.is_finite())
         .map(|mark| (mark.kind, plot.x(x.place(mark.x)).round() as i64))
         .collect();
-    // Marks of one kind that share a pixel are one.
+    // Marks of one kind on the same pixel are drawn once.
     places.sort_unstable();
     places.dedup();
     let item = |(kind, at): (MarkKind, i64)| {
@@ -164,7 +165,7 @@ fn marks(chart: &Chart, plot: &Plot, x: &Projection, palette: &Palette) -> Vec<I
     places.into_iter().map(item).collect()
 }
 
-/// The curves; a single one stands on a light area.
+/// The curves. If only one of them is measured, the area below it is filled lightly.
 fn curves(
     chart: &Chart,
     plot: &Plot,
@@ -186,7 +187,7 @@ fn curves(
             let corners = places.iter().copied().chain(feet).collect();
             items.push(Item::Area { places: corners, colour, opacity: 0.14 });
         }
-        // A line of one point has no length.
+        // A single point is drawn as a short line.
         if places.len() == 1 {
             places = vec![(first - 1.5, places[0].1), (first + 1.5, places[0].1)];
         }

@@ -1,4 +1,4 @@
-//! Legend of a chart: rows of samples with names.
+//! Legend of a chart: rows of line samples with their names.
 
 use crate::chart::{Chart, MarkKind, SeriesStyle};
 use crate::font::Weight;
@@ -6,13 +6,13 @@ use crate::measure::{LABEL, cut, measured};
 use crate::scene::{Anchor, Item, Line, Text};
 use crate::theme::{Colour, Palette};
 
-/// Length of a sample.
+/// Length of a sample, in pixels.
 const SAMPLE: f64 = 22.0;
-/// Space between sample and name.
+/// Space between sample and name, in pixels.
 const GAP: f64 = 7.0;
-/// Space between entries.
+/// Space between entries, in pixels.
 const BETWEEN: f64 = 20.0;
-/// Height of a row.
+/// Height of a row, in pixels.
 const ROW: f64 = 20.0;
 
 /// An entry with its place.
@@ -23,20 +23,20 @@ struct Entry {
     left: f64,
 }
 
-/// A legend. A chart of one curve and without marks has none.
+/// Legend of a chart. A chart with one curve and no marks has an empty one.
 pub(crate) struct Legend {
     entries: Vec<Entry>,
     rows: usize,
     text: Colour,
 }
 
-/// The form of a curve's line.
+/// Colour, width and dashes of a curve's line; without places.
 pub(crate) fn curve_line(style: SeriesStyle, colour: Colour) -> Line {
     let dash = (style == SeriesStyle::Expected).then_some((5.0, 5.0));
     Line { places: Vec::new(), colour, width: 1.8, dash }
 }
 
-/// The form of a mark's line.
+/// Colour, width and dashes of a mark's line; without places.
 pub(crate) fn mark_line(kind: MarkKind, palette: &Palette) -> Line {
     let dash = match kind {
         MarkKind::Checkpoint => None,
@@ -47,7 +47,7 @@ pub(crate) fn mark_line(kind: MarkKind, palette: &Palette) -> Line {
 }
 
 impl Legend {
-    /// The legend of a chart in an area of a width and a height. Rows that do not fit are left out.
+    /// The legend of a chart, for an area in pixels. Rows that do not fit are left out.
     pub(crate) fn of(chart: &Chart, palette: &Palette, (width, height): (f64, f64)) -> Self {
         let mut named: Vec<(Line, String, bool)> = Vec::new();
         if chart.series.len() > 1 {
@@ -89,7 +89,7 @@ impl Legend {
         self.rows as f64 * ROW
     }
 
-    /// What to draw, from a corner.
+    /// The items of the legend, with its upper left corner at these pixels.
     pub(crate) fn items(self, left: f64, top: f64) -> Vec<Item> {
         let mut items = Vec::new();
         for Entry { sample, name, row, left: at } in self.entries {

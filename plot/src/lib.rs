@@ -1,9 +1,9 @@
-//! Charts of searches, as SVG, as PNG and as text of a terminal.
+//! Charts of searches as SVG, PNG and terminal text.
 //!
-//! A [`Chart`] is data: axes with units, [`Series`] of points, and [`Mark`]s. [`JobCurve`] has the
-//! layers of a job, from which [`chart`] makes the charts that commands and pages show. One layout
-//! makes both kinds of images; text has its own. Series of millions of points are
-//! reduced to the pixels of the image, and keep their extremes. Nothing here reads or writes files.
+//! A [`Chart`] is data: axes with units, [`Series`] of points, and [`Mark`]s. [`JobCurve`] holds
+//! the layers of a job; [`chart`] makes from it the charts that commands and pages show. SVG and
+//! PNG share one layout, text has another. Series of millions of points are reduced to the columns
+//! of the image, with their extremes kept. Nothing here reads or writes files.
 //!
 //! ```
 //! use strata_plot::{Image, JobCurve, LayerFigures, Quantity, Scale, Terminal, chart};

@@ -1,18 +1,18 @@
-//! Widths of texts, with room for readers whose font is wider than the shipped one.
+//! Widths of texts, with a margin for viewers whose font is wider than the shipped one.
 
 use crate::font::{self, Weight};
 
 /// Size of labels and legends, in pixels.
 pub(crate) const LABEL: f64 = 12.0;
-/// Readers may have a wider font than the one that is measured.
+/// Factor by which a viewer's font may be wider than the shipped one.
 const SLACK: f64 = 1.08;
 
-/// Width of a text as a reader may see it.
+/// Width of a text including that margin, in the unit of `size`.
 pub(crate) fn measured(text: &str, size: f64, weight: Weight) -> f64 {
     font::width(text, size, weight) * SLACK
 }
 
-/// The text, cut so that it fits a width.
+/// The text, shortened with an ellipsis to fit a width. Empty if not even the ellipsis fits.
 pub(crate) fn cut(text: &str, size: f64, weight: Weight, width: f64) -> String {
     if measured(text, size, weight) <= width {
         return text.to_owned();

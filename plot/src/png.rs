@@ -13,7 +13,7 @@ use crate::layout;
 use crate::scene::{Item, Line, Place, Scene, Text};
 use crate::theme::Colour;
 
-/// A PNG file that could not be made.
+/// Error of making a PNG file.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PngError {
     /// No memory for the pixels.
@@ -33,7 +33,7 @@ impl Chart {
     /// The chart as a PNG file.
     ///
     /// # Errors
-    /// If memory is short.
+    /// If memory is short, or the encoder fails.
     pub fn png(&self, image: &Image) -> Result<Vec<u8>, PngError> {
         encode(&layout::scene(self, image))
     }
@@ -64,7 +64,7 @@ fn paint(Colour(red, green, blue): Colour, opacity: f64) -> Paint<'static> {
     paint
 }
 
-/// A path through places. Less than two make none.
+/// A path through the places; none if there are fewer than two.
 fn polygon(places: &[Place], close: bool) -> Option<Path> {
     let mut path = PathBuilder::new();
     for (at, (x, y)) in places.iter().enumerate() {
@@ -102,7 +102,7 @@ fn draw_text(pixels: &mut Pixmap, text: &Text) {
     for glyph in font::outlines(&text.text, text.left(), text.size, text.weight) {
         let place = |point: ab_glyph::Point| {
             let x = glyph.x + f64::from(point.x) * glyph.per_unit;
-            // Fonts count upwards, images downwards.
+            // The vertical axis of a font points up, that of an image down.
             let y = text.place.1 - f64::from(point.y) * glyph.per_unit;
             (x as f32, y as f32)
         };
@@ -113,7 +113,7 @@ fn draw_text(pixels: &mut Pixmap, text: &Text) {
                 | OutlineCurve::Quad(a, ..)
                 | OutlineCurve::Cubic(a, ..) => place(*a),
             };
-            // A contour starts where the curve before it did not end.
+            // A curve that does not begin at the end of the previous one starts a new contour.
             if end != Some(start) {
                 path.move_to(start.0, start.1);
             }

@@ -1,8 +1,8 @@
-//! Ranges of axes, and the place of a value in one.
+//! Projection of values to places on an axis, from 0 to 1.
 
 use crate::chart::{Axis, Chart, Scale};
 
-/// The range of an axis. Values map to places from 0 to 1.
+/// Range of an axis. Values map to places from 0 to 1.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Projection {
     pub(crate) low: f64,
@@ -11,7 +11,7 @@ pub(crate) struct Projection {
 }
 
 impl Projection {
-    /// A range; widened where it is empty.
+    /// The range from `low` to `high`. An empty range is widened.
     fn new(low: f64, high: f64, scale: Scale) -> Self {
         let (low, high) = match scale {
             Scale::Linear if high > low => (low, high),
@@ -45,13 +45,13 @@ impl Projection {
         }
     }
 
-    /// How values are placed.
+    /// Scale of the axis.
     pub(crate) fn scale(&self) -> Scale {
         self.scale
     }
 }
 
-/// The vertical range: with zero if it is linear, with a little room above the highest point.
+/// The vertical range, with some room above the highest point. A linear range includes zero.
 fn vertical(axis: &Axis, ys: &Span) -> Projection {
     match axis.scale {
         Scale::Linear => {
@@ -77,7 +77,7 @@ impl Span {
         self.0 = Some((low.min(value), high.max(value)));
     }
 
-    /// The ends, or these if there is no value.
+    /// The least and the greatest value; `low` and `high` if there is no value.
     fn ends(&self, low: f64, high: f64) -> (f64, f64) {
         self.0.unwrap_or((low, high))
     }

@@ -6,8 +6,8 @@ use crate::projection::Projection;
 /// The points that can change the image of a curve: of each of the `columns`, the first, the lowest,
 /// the highest and the last.
 ///
-/// A curve through them covers the same pixels as one through all points. Points that have no
-/// place are left out.
+/// A curve through them covers the same pixels as one through all points. Points that cannot be
+/// drawn are left out.
 pub(crate) fn reduce(points: &[Point], x: &Projection, scale: Scale, columns: usize) -> Vec<Point> {
     let mut kept = Vec::new();
     let mut column: Option<Column> = None;
@@ -28,7 +28,7 @@ pub(crate) fn reduce(points: &[Point], x: &Projection, scale: Scale, columns: us
     kept
 }
 
-/// Points of one column. Those that are kept have their number.
+/// Points of one column that are kept. `lowest` and `highest` have their index in the column.
 struct Column {
     at: f64,
     points: usize,

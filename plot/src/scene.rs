@@ -1,4 +1,4 @@
-//! Drawings made of lines, areas and texts, before they become SVG or pixels.
+//! Drawings: lines, areas and texts, independent of the image format.
 
 use crate::font::Weight;
 use crate::theme::Colour;
@@ -11,11 +11,11 @@ pub(crate) type Place = (f64, f64);
 pub(crate) struct Scene {
     pub(crate) width: u32,
     pub(crate) height: u32,
-    /// Title for readers that do not see the drawing.
+    /// Title for screen readers.
     pub(crate) title: String,
-    /// Description for them.
+    /// Description for screen readers.
     pub(crate) description: String,
-    /// Colour behind everything.
+    /// Colour of the background; none if it is transparent.
     pub(crate) background: Option<Colour>,
     pub(crate) items: Vec<Item>,
 }
@@ -31,7 +31,7 @@ pub(crate) enum Item {
         places: Vec<Place>,
         /// Its colour.
         colour: Colour,
-        /// Part of the colour that covers what is behind, from 0 to 1.
+        /// Opacity, from 0 (invisible) to 1.
         opacity: f64,
     },
     /// A text.
@@ -60,7 +60,7 @@ pub(crate) struct Text {
     pub(crate) colour: Colour,
 }
 
-/// The part of a text that is at its place.
+/// Part of a text that is at its place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Anchor {
     Start,

@@ -12,7 +12,7 @@ use crate::layout;
 use crate::scene::{Anchor, Item, Line, Place, Scene, Text};
 use crate::theme::Colour;
 
-/// Families of fonts: the first one that the reader has is used.
+/// Font families, in order of preference.
 const FAMILIES: &str = "Inter, system-ui, -apple-system, 'Segoe UI', Roboto, sans-serif";
 
 impl Chart {
@@ -23,7 +23,7 @@ impl Chart {
     }
 }
 
-/// A drawing as a document.
+/// A drawing as an SVG document.
 fn document(scene: &Scene) -> String {
     let Scene { width, height, .. } = scene;
     let (title, description) = (escaped(&scene.title), escaped(&scene.description));
@@ -87,7 +87,7 @@ fn write_text(out: &mut String, text: &Text) {
     );
 }
 
-/// Places as an attribute.
+/// Places as the value of an attribute `points`.
 fn points(places: &[Place]) -> String {
     let mut out = String::with_capacity(places.len() * 12);
     for (at, (x, y)) in places.iter().enumerate() {
@@ -97,7 +97,7 @@ fn points(places: &[Place]) -> String {
     out
 }
 
-/// A coordinate, to a tenth of a pixel.
+/// A coordinate, rounded to a tenth of a pixel.
 fn short(value: f64) -> f64 {
     // Adding zero turns -0 into 0.
     (value * 10.0).round() / 10.0 + 0.0
@@ -107,7 +107,7 @@ fn hex(Colour(red, green, blue): Colour) -> String {
     format!("#{red:02x}{green:02x}{blue:02x}")
 }
 
-/// A text in which no character is markup. Characters that XML forbids are replaced.
+/// The text with its markup characters escaped. Characters that XML forbids are replaced.
 pub(crate) fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for symbol in text.chars() {

@@ -1,4 +1,4 @@
-//! Charts as text of a terminal, drawn with braille characters.
+//! Charts as terminal text, drawn with braille characters.
 
 use crate::braille::{Canvas, Pen};
 use crate::chart::{Chart, MarkKind, Series, SeriesStyle};
@@ -9,11 +9,11 @@ use crate::ticks::{Tick, ticks};
 /// How a chart is drawn in a terminal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Terminal {
-    /// Columns of the terminal. Less than 40 are taken as 40.
+    /// Columns of the terminal, at least 40: smaller values count as 40.
     pub width: usize,
-    /// Rows of the plot; title, axis and labels need some more. Less than 4 are taken as 4.
+    /// Rows of the plot, at least 4. Title, axis and labels take more rows.
     pub height: usize,
-    /// Whether escape sequences colour the curves. Without them dashes tell curves apart.
+    /// Whether escape sequences colour the curves.
     pub colour: bool,
 }
 
@@ -23,13 +23,13 @@ impl Default for Terminal {
     }
 }
 
-/// Dashes of measured curves: period and dots of a dash.
+/// Dashes of measured curves by colour: period and length of a dash, in dots.
 const DASHES: [(usize, usize); 4] = [(1, 1), (4, 2), (6, 1), (9, 6)];
-/// Dashes of expected curves.
+/// Dashes of expected curves: period and length of a dash, in dots.
 const EXPECTED: (usize, usize) = (3, 1);
 
 impl Chart {
-    /// The chart as lines of text, each with its line break.
+    /// The chart as lines of text. Each ends with a line break.
     #[must_use]
     pub fn text(&self, terminal: &Terminal) -> String {
         let (width, rows) = (terminal.width.max(40), terminal.height.max(4));
@@ -54,23 +54,23 @@ impl Chart {
     }
 }
 
-/// The row of a place of the vertical axis.
+/// The row of a place on the vertical axis, from the top.
 fn row_of(place: f64, rows: usize) -> usize {
     dot_row(place, rows * 4) / 4
 }
 
-/// The dot of a place of the vertical axis, from the top.
+/// The row of dots of a place on the vertical axis, from the top.
 fn dot_row(place: f64, dots: usize) -> usize {
     ((1.0 - place.clamp(0.0, 1.0)) * (dots - 1) as f64).round() as usize
 }
 
-/// Whether there is an empty row between labels.
+/// Whether there is an empty row between any two labels.
 fn are_apart(ticks: &[Tick], rows: usize) -> bool {
     let row = |tick: &Tick| row_of(tick.place, rows);
     ticks.windows(2).all(|pair| row(&pair[0]) >= row(&pair[1]) + 2)
 }
 
-/// The pen of a curve with the number of its colour.
+/// The pen of a curve with this colour number.
 fn pen(style: SeriesStyle, colour: usize) -> Pen {
     let (period, dash) = match style {
         SeriesStyle::Solid => DASHES[colour % DASHES.len()],
@@ -79,7 +79,7 @@ fn pen(style: SeriesStyle, colour: usize) -> Pen {
     Pen { colour, period, dash }
 }
 
-/// Draws the curves; the area below a single one is filled.
+/// Draws the curves. If only one of them is measured, the area below it is filled.
 fn draw(chart: &Chart, canvas: &mut Canvas, x: &Projection, y: &Projection) {
     let measured = chart.series.iter().filter(|one| one.style == SeriesStyle::Solid).count();
     let last = (canvas.width() - 1) as f64;
@@ -144,7 +144,7 @@ fn horizontal_axis(chart: &Chart, x: &Projection, left: usize, columns: usize) -
         |place: f64| ((place * (columns * 2 - 1) as f64).round() as usize / 2).min(columns - 1);
     let span = |tick: &Tick| {
         let wide = tick.label.chars().count();
-        // Labels may begin below those of the vertical axis, and end at the right edge.
+        // A label may begin below those of the vertical axis, and may end at the right edge.
         let centred = (left + column(tick.place)).saturating_sub(wide / 2);
         let from = centred.min((left + columns).saturating_sub(wide));
         (from, from + wide)
@@ -167,7 +167,7 @@ fn horizontal_axis(chart: &Chart, x: &Projection, left: usize, columns: usize) -
         let mut marks = vec![' '; columns];
         for mark in chart.marks.iter().filter(|mark| mark.x.is_finite()) {
             let at = column(x.place(mark.x));
-            // Losses and resumes are rarer than checkpoints, and stay visible.
+            // A rollback or resume replaces a checkpoint in the same column: these are rarer.
             if marks[at] == ' ' || mark.kind != MarkKind::Checkpoint {
                 marks[at] = symbol(mark.kind);
             }
@@ -181,8 +181,8 @@ fn horizontal_axis(chart: &Chart, x: &Projection, left: usize, columns: usize) -
     lines
 }
 
-/// The text, cut to a number of characters. Control characters are replaced: a name cannot change the
-/// terminal.
+/// The text, cut to a number of characters. Control characters are replaced, so that a name cannot
+/// send escape sequences to the terminal.
 fn cut(text: &str, width: usize) -> String {
     let plain = text.chars().map(|symbol| if symbol.is_control() { '\u{fffd}' } else { symbol });
     if text.chars().count() <= width {

@@ -17,7 +17,7 @@ pub(crate) struct Palette {
     pub(crate) muted: Colour,
     pub(crate) axis: Colour,
     pub(crate) grid: Colour,
-    /// Curves; they repeat after the last.
+    /// Colours of curves. They repeat after the last one.
     pub(crate) curves: [Colour; 4],
     checkpoint: Colour,
     rollback: Colour,
@@ -67,7 +67,7 @@ impl Palette {
         }
     }
 
-    /// The colour of a curve.
+    /// The colour of the curve with a number.
     pub(crate) fn curve(&self, number: usize) -> Colour {
         self.curves[number % self.curves.len()]
     }

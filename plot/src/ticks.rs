@@ -12,9 +12,9 @@ pub(crate) struct Tick {
     pub(crate) label: String,
 }
 
-/// As many round ticks of an axis as `fits` accepts, at most `most`.
+/// The largest set of round ticks that `fits` accepts, with about `most` ticks or fewer.
 ///
-/// If none is accepted, there are no ticks.
+/// Empty if no set is accepted.
 pub(crate) fn ticks(
     projection: &Projection,
     unit: Unit,
@@ -40,7 +40,7 @@ fn linear(projection: &Projection, unit: Unit, number: usize) -> Vec<Tick> {
     values.map(tick).collect()
 }
 
-/// Powers, at most `number` of them; linear ticks where less than two powers are in the range.
+/// Powers, at most `number` of them; linear ticks if that leaves fewer than two powers.
 fn logarithmic(projection: &Projection, unit: Unit, number: usize) -> Vec<Tick> {
     let Projection { low, high, .. } = *projection;
     let powers = unit.powers(low, high);
@@ -61,7 +61,8 @@ fn logarithmic(projection: &Projection, unit: Unit, number: usize) -> Vec<Tick> 
     chosen.into_iter().map(tick).collect()
 }
 
-/// A distance between labelled powers that is not below `every` and leads to round labels.
+/// The smallest distance between labelled powers that is at least `every` and gives round labels;
+/// `every` itself if there is none.
 fn preferred(unit: Unit, every: usize) -> usize {
     let distances: &[usize] = match unit {
         Unit::Bytes => &[1, 2, 5, 10, 20, 30],

@@ -1,4 +1,4 @@
-//! Units of axes: steps between ticks, and the form of values.
+//! Units of axes: steps between ticks, and the text form of values.
 
 /// Unit of the values of an axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,7 +19,7 @@ pub enum Unit {
 
 const DECIMAL: [&str; 7] = ["", " k", " M", " G", " T", " P", " E"];
 const BINARY: [&str; 7] = [" B", " KiB", " MiB", " GiB", " TiB", " PiB", " EiB"];
-/// Whole steps between ticks of time, in seconds; days follow.
+/// Steps between ticks of time that are shorter than a day, in seconds.
 const TIMES: [f64; 16] = [
     1.0, 2.0, 5.0, 10.0, 15.0, 30.0, 60.0, 120.0, 300.0, 600.0, 900.0, 1_800.0, 3_600.0, 7_200.0,
     21_600.0, 43_200.0,
@@ -41,8 +41,8 @@ impl Unit {
         }
     }
 
-    /// Ticks of a logarithmic axis over these exponents of ten, ascending: each is followed by the
-    /// next one of its series.
+    /// Ticks of a logarithmic axis with values from `low` to `high`, ascending: powers of ten; of
+    /// two for bytes; multiples of minutes and hours for times above 10 s.
     pub(crate) fn powers(self, low: f64, high: f64) -> Vec<f64> {
         match self {
             Unit::Bytes => powers_of(2.0, low, high),
@@ -56,7 +56,7 @@ impl Unit {
         }
     }
 
-    /// A tick's label. `step` is the distance between ticks, which tells how many decimals count.
+    /// A tick's label, with the decimals that `step`, the distance between ticks, needs.
     pub(crate) fn tick(self, value: f64, step: f64) -> String {
         match self {
             Unit::Number => grouped(value),
@@ -67,7 +67,8 @@ impl Unit {
         }
     }
 
-    /// A single value, with three significant digits or in full.
+    /// A single value. Whole numbers, and counts below ten million, have all digits; other values
+    /// have three significant ones, and times of a minute or more have their two largest units.
     #[must_use]
     pub fn value(self, value: f64) -> String {
         // Below this all digits of counts fit.
@@ -79,7 +80,7 @@ impl Unit {
     }
 }
 
-/// A hundredth of the power of ten below a value: the place of the third digit.
+/// Weight of the third significant digit of a value; 1 for zero.
 fn significant(value: f64) -> f64 {
     if value == 0.0 { 1.0 } else { 10_f64.powf(value.abs().log10().floor() - 2.0) }
 }
@@ -102,7 +103,7 @@ fn powers_of(base: f64, low: f64, high: f64) -> Vec<f64> {
     (0..number).map(|at| base.powi(first as i32 + at)).collect()
 }
 
-/// Decimals that values in such steps need.
+/// Number of decimals needed to write multiples of a step.
 fn decimals(step: f64) -> usize {
     let exponent = (step.abs() * (1.0 + 1e-9)).log10().floor();
     if exponent.is_finite() { (-exponent).clamp(0.0, 12.0) as usize } else { 0 }
@@ -112,7 +113,7 @@ fn decimals(step: f64) -> usize {
 fn grouped(value: f64) -> String {
     let digits = format!("{:.0}", value.abs());
     let mut text = String::new();
-    // Rounded values have no sign of zero.
+    // A value that rounds to zero has no sign.
     if value < 0.0 && digits != "0" {
         text.push('-');
     }
@@ -125,7 +126,7 @@ fn grouped(value: f64) -> String {
     text
 }
 
-/// A value with the largest prefix that leaves at least one.
+/// A value with the largest prefix for which it is at least 1.
 fn prefixed(value: f64, base: f64, prefixes: &[&str], step: f64) -> String {
     if value == 0.0 {
         return "0".to_owned();
@@ -139,7 +140,7 @@ fn prefixed(value: f64, base: f64, prefixes: &[&str], step: f64) -> String {
     trimmed(format!("{:.places$}", value / factor)) + prefixes[at]
 }
 
-/// A decimal number without zeros at its end.
+/// A decimal number without trailing zeros.
 fn trimmed(text: String) -> String {
     if !text.contains('.') {
         return text;

@@ -1,4 +1,4 @@
-//! Charts as SVG, PNG and text: what a reader gets.
+//! Charts as SVG, PNG and text: content, size, colours and escaping.
 
 use roxmltree::{Document, Node};
 use strata_plot::{
@@ -132,7 +132,7 @@ fn a_png_has_the_size_and_the_colours_of_its_theme() {
     assert_eq!(corner(&draw(Theme::Dark, true)).3, 0);
 }
 
-/// The letters of a PNG file: without its font there would be none.
+/// The pixels of the title, which are missing if the font cannot be read.
 #[test]
 fn a_png_has_text() {
     let image = Image::default();
