@@ -1,5 +1,6 @@
-//! Comparison of both engines: `cargo bench -p strata-cli --bench engines -- LEVEL ROUNDS` (7 and 1
-//! by default). Compares every layer's states, moves and digest, and prints times and memory.
+//! Comparison of the explicit and the symbolic engine: `cargo bench -p strata-cli --bench engines
+//! -- LEVEL ROUNDS` (7 and 1 by default). Compares every layer's states, moves and digest, and
+//! prints times and memory.
 
 use std::process::Command;
 

@@ -129,7 +129,7 @@ pub(crate) enum Command {
 }
 
 impl Command {
-    /// Where a command that needs to know keeps which flags are on the command line.
+    /// The record of typed flags, for a command that distinguishes them from variables.
     pub(crate) fn typed_mut(&mut self) -> Option<&mut Typed> {
         match self {
             Command::List(args) => Some(&mut args.typed),
@@ -137,7 +137,7 @@ impl Command {
         }
     }
 
-    /// Where the command looks for jobs, if it takes a job that may be a folder.
+    /// The places where the command looks for a job, if it accepts folders of jobs.
     fn places_mut(&mut self) -> Option<&mut Places> {
         match self {
             Command::Stats(args) => Some(&mut args.target.places),
@@ -166,7 +166,7 @@ const GROUPS: [(&str, &[&str]); 4] = [
 /// Checks that no flag of a puzzle is also a flag of a command.
 ///
 /// # Errors
-/// The first such flag.
+/// [`FlagError::Taken`] for the first such flag.
 pub(crate) fn check_flags() -> Result<(), FlagError> {
     let definition = Cli::command();
     let global: Vec<Arg> = definition.get_arguments().cloned().collect();
@@ -177,7 +177,8 @@ pub(crate) fn check_flags() -> Result<(), FlagError> {
     })
 }
 
-/// The definition with the program's name, commands in groups, and help of one screen.
+/// The definition of the program for clap: its name, its commands in groups, and help of one
+/// screen.
 pub(crate) fn definition() -> Definition {
     let name = program::name();
     let definition = completions::completed(help::grouped(Cli::command().name(name)));
@@ -201,7 +202,7 @@ pub(crate) fn definition() -> Definition {
     definition.override_help(help.replace(" (see more with '--help')", more))
 }
 
-/// The definition with another program's name in the texts of the commands.
+/// The definition with the name of another program in the texts of the commands.
 fn renamed(definition: Definition, name: &str) -> Definition {
     let own = |text: &StyledStr| text.to_string().replace("`strata ", &format!("`{name} "));
     definition.mut_subcommands(|command| {

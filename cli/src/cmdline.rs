@@ -24,7 +24,8 @@ pub(crate) enum Refusal {
     Usage(Failure),
 }
 
-/// Runs what was parsed, or prints why there is nothing to run. Returns the exit code of the process.
+/// Dispatches the parsed command, or prints why there is none. Returns the exit code of the
+/// process.
 pub(crate) fn run<T>(
     parsed: Result<T, Refusal>,
     dispatch: impl FnOnce(&T) -> Result<ExitCode, Failure>,
@@ -74,8 +75,8 @@ pub(crate) fn parse(words: impl IntoIterator<Item = OsString>) -> Result<Cli, Re
     Ok(cli)
 }
 
-/// Parses words, program name first, and the environment by a definition. Also returns the definition as it
-/// was used, and the matches.
+/// Parses words, program name first, and the environment by a definition. Also returns the adapted
+/// definition and the matches.
 pub(crate) fn parse_as<T: FromArgMatches>(
     definition: Definition,
     words: &[OsString],
@@ -90,11 +91,11 @@ pub(crate) fn parse_as<T: FromArgMatches>(
     }
 }
 
-/// The definition for a command line: of few flags if short help is asked for, and without the
-/// variables of global flags that are on the line.
+/// Adapts the definition to a command line: fewer flags if short help is requested, and no
+/// variables for global flags that are on the line.
 ///
-/// clap reads such variables before it reads a flag after the command, and would refuse a value
-/// that the flag replaces.
+/// clap reads the variable of a global flag before a flag that follows the command, and would
+/// refuse a value that the flag replaces.
 fn definition_for(definition: Definition, words: &[OsString]) -> Definition {
     let is_short = words.iter().any(|word| word == "-h");
     let definition = if is_short { help::short(definition) } else { definition };
@@ -116,7 +117,7 @@ fn refusal(error: clap::Error, definition: &Definition, words: &[OsString]) -> R
     }
 }
 
-/// First paragraph and tips of clap's message, and the variable that holds the refused value.
+/// First paragraph and tips of clap's message, and the variable that the refused value comes from.
 fn one_line(error: &clap::Error, definition: &Definition, words: &[OsString]) -> String {
     let mut text = error.render().to_string();
     for (_, value) in error.context() {
@@ -168,7 +169,7 @@ fn variable_of(error: &clap::Error, definition: &Definition, words: &[OsString])
         .then(|| variable.to_string_lossy().into_owned())
 }
 
-/// The first flag of a name, of a command or one below it.
+/// The first flag with this long name, of a command or its subcommands.
 fn flag_of<'a>(definition: &'a Definition, long: &str) -> Option<&'a Arg> {
     let is_it = |arg: &&Arg| arg.get_long().is_some_and(|name| name == long);
     let below = || definition.get_subcommands().find_map(|command| flag_of(command, long));

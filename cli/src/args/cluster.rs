@@ -76,7 +76,7 @@ impl SecurityArgs {
         self.open_with(token)
     }
 
-    /// Reads the certificate files; the token is given.
+    /// Reads the certificate files and combines them with `token`.
     ///
     /// # Errors
     /// If a file cannot be read or is malformed.

@@ -15,15 +15,15 @@ use crate::spaces::shipped::{self, OtherForm};
 /// Heading of the flags of particular state spaces in help texts.
 const HEADING: &str = "State spaces";
 
-/// Given flags among those that commands list as their own.
+/// Values of the flags that commands list among their own, such as `--symmetry`.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct CommonFlags(BTreeMap<&'static str, String>);
 
-/// Given flags among those that only some state spaces have.
+/// Values of the flags of particular state spaces.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct DomainArgs {
     values: BTreeMap<&'static str, String>,
-    /// The form of positions, if it is not the space's own.
+    /// The form of start and goal, if it is not the space's own.
     pub(crate) form: Option<&'static OtherForm>,
 }
 
@@ -36,7 +36,7 @@ fn common_flags() -> impl Iterator<Item = &'static SharedFlag> {
 }
 
 impl DomainArgs {
-    /// The given flags, common flags included.
+    /// The given parameters, those of the common flags included.
     pub(crate) fn given(&self, common: &CommonFlags, line: &SolveLine) -> Vec<Given> {
         let own = own_flags().filter_map(|flag| Some((flag, self.values.get(flag.name)?)));
         let common = common_flags().filter_map(|flag| Some((flag, common.0.get(flag.name)?)));
@@ -81,7 +81,7 @@ impl Args for DomainArgs {
         let mut forms = shipped::other_forms();
         let mut before: Option<&SharedFlag> = None;
         for flag in own_flags() {
-            // A form follows the first flags of its puzzle.
+            // The flag of a form comes after the first flags of its puzzle.
             let ended =
                 |puzzle: &str| before.is_some_and(|f| f.is_of(puzzle)) && !flag.is_of(puzzle);
             for (_, form) in forms.extract_if(.., |(puzzle, _)| ended(puzzle)) {
@@ -110,13 +110,13 @@ impl FromArgMatches for DomainArgs {
     }
 }
 
-/// The form of positions whose flag was given.
+/// The form of start and goal whose flag was given.
 fn form(matches: &ArgMatches) -> Option<&'static OtherForm> {
     let forms = shipped::other_forms();
     forms.into_iter().map(|(_, form)| form).find(|form| matches.get_flag(form.flag))
 }
 
-/// The definition of the flag of a form of positions.
+/// The definition of a form's flag.
 fn form_arg(form: &'static OtherForm) -> Arg {
     let arg = Arg::new(form.flag).long(form.flag).help(form.help).help_heading(HEADING);
     let arg = arg.action(ArgAction::SetTrue).value_parser(BoolishValueParser::new());

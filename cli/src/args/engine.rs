@@ -8,8 +8,10 @@ use crate::args::line::SolveLine;
 use crate::output::exit::Failure;
 use crate::program::flags::flag_of;
 
-/// The settings of a command line that not every engine supports. Variables of the environment count for
-/// the choice of an engine; if one is named, they may be meant for other searches.
+/// The given settings that not every engine supports.
+///
+/// If an engine is named, settings from environment variables are left out: they may be meant for
+/// other searches.
 pub(crate) fn settings(line: &SolveLine, named: Option<EngineKind>) -> Vec<&'static str> {
     let is_given = |setting: &&str| match named {
         Some(_) => line.typed(&flag_of(setting)),
@@ -18,7 +20,7 @@ pub(crate) fn settings(line: &SolveLine, named: Option<EngineKind>) -> Vec<&'sta
     strata_run::engine_settings().filter(is_given).collect()
 }
 
-/// The failure for a named engine that does not take the space or a setting.
+/// The failure for a named engine that does not support the space or a setting.
 pub(crate) fn refused(named: Option<EngineKind>, error: Error) -> Failure {
     match (named, error) {
         (Some(kind), Error::Space(error)) if !matches!(error, SpaceError::Unsolvable { .. }) => {
@@ -28,8 +30,8 @@ pub(crate) fn refused(named: Option<EngineKind>, error: Error) -> Failure {
     }
 }
 
-/// How a chosen engine is announced: with the reason, and the flag for another engine. `engines` are
-/// those that take the space, the preferred one first.
+/// The text that announces a chosen engine: its reason, and the flag that selects another engine.
+/// `engines` are those that support the space, the preferred one first.
 pub(crate) fn announcement(choice: &EngineChoice, engines: &[EngineKind]) -> String {
     let EngineChoice { engine, reason } = choice;
     let differs = |kind: &&EngineKind| {

@@ -46,8 +46,8 @@ pub fn available_threads() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
 }
 
-/// Parser of the name of a file with a token, a certificate or a key. Completions and the coordinator's
-/// searches for paths read it, too, so it is never standard input.
+/// Parser of the name of a file with a token, a certificate or a key. It refuses standard input,
+/// because completions and the coordinator's searches for paths read the file as well.
 pub(crate) fn secret_file() -> impl TypedValueParser<Value = PathBuf> {
     PathBufValueParser::new().try_map(|file| {
         if files::is_standard(&file) {

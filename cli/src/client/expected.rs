@@ -52,10 +52,11 @@ fn resources(engine: EngineKind, workers: &[v1::WorkerInfo], job: &v1::Job) -> R
     Resources { threads: threads.max(1) as usize, memory, keep }
 }
 
-/// Processors that the threads of some workers can keep busy: those of one machine share its own.
+/// Number of processors that the threads of these workers can keep busy. Workers of one machine
+/// share its processors.
 fn busy_processors<'a>(workers: impl Iterator<Item = &'a v1::WorkerInfo>) -> u32 {
     let mut busy = 0_u32;
-    // By machine: threads of its workers, and processors.
+    // Threads of the workers, and processors, by machine.
     let mut machines: HashMap<&str, (u32, u32)> = HashMap::new();
     for worker in workers {
         match worker.machine.as_ref().filter(|machine| !machine.id.is_empty()) {

@@ -1,4 +1,4 @@
-//! Follows a job until it ends: displays its events as `solve` does, and reconnects.
+//! Follower of a job: displays its events as `solve` does until the job ends, and reconnects.
 
 use std::io::{self, Write};
 use std::time::Duration;
@@ -50,7 +50,7 @@ pub(crate) struct Follower<'a> {
 enum CallEnd {
     /// The job has ended.
     Ended,
-    /// Layers will be repeated: the call is repeated at once.
+    /// Layers were rolled back and will be repeated: the call is repeated at once.
     Again,
     Lost {
         reason: String,
@@ -72,7 +72,8 @@ impl Backoff {
         Backoff { pause: FIRST_PAUSE, invalid: 0, logged: false }
     }
 
-    /// Counts consecutive invalid replies; whether they are too many. A lost connection resets it.
+    /// Counts consecutive invalid replies, and returns whether they are too many. A lost connection
+    /// (`answered` is false) resets the count.
     fn is_exhausted(&mut self, answered: bool) -> bool {
         self.invalid = if answered { self.invalid + 1 } else { 0 };
         self.invalid >= MAX_INVALID
@@ -172,7 +173,7 @@ impl<'a> Follower<'a> {
         }
     }
 
-    /// The next message of a call, or why there is none.
+    /// The next message of a call, or the reason why the call ended.
     fn next(
         &mut self,
         events: &mut Streaming<v1::JobEvent>,
@@ -203,7 +204,8 @@ impl<'a> Follower<'a> {
         }
     }
 
-    /// Handles a message; `first` is that of a call.
+    /// Handles a message; `first` tells whether it is the first one of the call. Returns why the
+    /// call ends, if it does.
     fn take(&mut self, event: Message, first: bool) -> Option<CallEnd> {
         let event = match event {
             Message::Job(job) => return self.take_job(job, first),
@@ -312,8 +314,8 @@ impl<'a> Follower<'a> {
     }
 }
 
-/// Logs a note of the coordinator. Information is only logged for debugging. Lines about layers and
-/// checkpoints are not: events show them.
+/// Logs a line of the coordinator's log; information becomes debug output. Lines about layers and
+/// checkpoints are left out, since events show them.
 fn log_note(note: &v1::LogLine) {
     let shown = [LayerLine::COMMITTED, LayerLine::SEARCHING, CheckpointLine::COMMITTED];
     if shown.contains(&&*note.message) {

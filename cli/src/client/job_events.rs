@@ -31,7 +31,7 @@ pub(crate) struct JobEvents<'a> {
 struct Received {
     /// Positions of this layer.
     positions: u64,
-    /// What the event of the next layer follows.
+    /// Totals up to this layer, from which the event of the next layer is made.
     events: LayerEvents,
 }
 
@@ -48,7 +48,7 @@ pub(crate) struct Ending {
 }
 
 impl<'a> JobEvents<'a> {
-    /// Starts with the state of a job; its layers so far are marked as replayed.
+    /// Starts from the state of a job. The layers so far are marked as replayed.
     pub(crate) fn new(job: v1::Job, cluster: &'a ClientArgs) -> Self {
         let spec = record::spec(&job);
         let naming = Naming::new(&job.id, spec.space, &spec.parameters);
@@ -116,7 +116,8 @@ impl<'a> JobEvents<'a> {
         Ok(Some(Event::Layer(Layer { event, positions })))
     }
 
-    /// Drops the layers after a depth, or all of them. None if there is nothing to drop.
+    /// Drops the layers after a depth, or all of them. Returns the event, or none if nothing is
+    /// dropped.
     pub(crate) fn roll_back(&mut self, depth: Option<u32>) -> Option<Event> {
         let left = depth.map_or(0, |depth| depth as usize + 1);
         self.replayed = self.replayed.min(depth);
@@ -127,7 +128,7 @@ impl<'a> JobEvents<'a> {
         Some(Event::RolledBack(events::RolledBack { depth }))
     }
 
-    /// How the job ended; none if it has not.
+    /// How the job ended; none if it has not ended.
     pub(crate) fn ending(&self) -> Option<Ending> {
         match self.job.state() {
             v1::JobState::Done => Some(self.done()),

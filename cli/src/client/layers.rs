@@ -19,7 +19,8 @@ use crate::output::exit::{ExitCode, Failure};
 /// Limit in bytes of the transferred files that are held in memory.
 const IN_MEMORY: u64 = 256 << 20;
 
-/// Names of files in the data directory: these, with random characters between them.
+/// Prefix and suffix of the names of temporary files in the data directory, and the number of
+/// random characters between them.
 const PREFIX: &str = "path-";
 const SUFFIX: &str = ".tmp";
 const RANDOM: usize = 6;
@@ -39,7 +40,7 @@ impl<'a> RemoteLayers<'a> {
         RemoteLayers { remote, job, room }
     }
 
-    /// The layer at a depth, for calls.
+    /// The reference to the layer at a depth, as calls take it.
     pub(crate) fn layer(&self, depth: u32) -> v1::LayerRef {
         v1::LayerRef { job: self.job.to_owned(), depth }
     }
@@ -83,7 +84,7 @@ impl Layers for RemoteLayers<'_> {
     }
 }
 
-/// Where received files go.
+/// Destination of received files: memory while it lasts, then a folder.
 struct Room {
     /// Bytes left in memory.
     memory: u64,
@@ -92,7 +93,7 @@ struct Room {
 }
 
 impl Room {
-    /// Begins a file.
+    /// Prepares a file to be received.
     fn receive(&mut self, kept: KeptFile) -> Result<ReceivedFile, Failure> {
         let left = kept.bytes;
         if let Some(memory) = self.memory.checked_sub(left) {
@@ -162,12 +163,12 @@ impl ReceivedFile {
         Ok(())
     }
 
-    /// The layer in the file, checked.
+    /// The layer in the file, after checks.
     fn open(self, job: &str, depth: u32) -> Result<Layer, Failure> {
         let expect = self.kept.expect(job, depth);
         Ok(match self.place {
             Place::Memory(content) => Layer::from_content(content, &self.kept.file, &expect)?,
-            // The layer's map outlives the file.
+            // The memory map of the layer outlives the file's name.
             Place::Disk(file) => Layer::open(Arc::new(RealFs), file.path(), &expect)?,
         })
     }

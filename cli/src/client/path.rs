@@ -1,5 +1,5 @@
-//! The path of a cluster's job, traced back through the layers that its workers hold. Where the engine has
-//! no files of layers, a worker searches again.
+//! Path of a cluster's job, traced back through the layers that its workers hold. For a symbolic
+//! job, which has no files of layers, a worker searches again.
 
 use std::path::Path;
 
@@ -21,7 +21,8 @@ use crate::spaces::puzzle::Puzzle;
 /// removed. Returns the puzzle and the path, which has not been replayed.
 ///
 /// # Errors
-/// If the job has not reached a goal, or has not kept the layers that its engine needs; those of calls.
+/// If the job has not reached a goal, or has not kept the layers that its engine needs, or if a
+/// call fails.
 pub(crate) fn find(
     remote: &Remote<'_>,
     job: &v1::Job,
@@ -82,7 +83,7 @@ fn result(job: &v1::Job) -> Result<v1::JobResult, Failure> {
     }
 }
 
-/// What also leads to a path where the space is nested.
+/// Advice that the symbolic engine also leads to a path; empty if the space is not nested.
 fn symbolic_hint(job: &v1::Job) -> &'static str {
     let spec = record::spec(job);
     let space = program::puzzles().open(spec.space, &spec.parameters);

@@ -32,7 +32,7 @@ pub(crate) struct Spec<'a> {
     pub(crate) engine: EngineKind,
 }
 
-/// Why a job has its engine, with the flags of the settings that decided; empty if it is not recorded.
+/// Reason for the job's engine, with settings written as flags; empty if it is not recorded.
 pub(crate) fn engine_reason(job: &v1::Job) -> String {
     with_flags(&job.engine_reason)
 }
@@ -53,8 +53,8 @@ pub(crate) fn spec(job: &v1::Job) -> Spec<'_> {
     Spec { space: &spec.space, parameters: parameters.collect(), shards: spec.shards, engine }
 }
 
-/// What is known of a job's search. A puzzle that this program does not have, or one of another
-/// version, has the depth that the coordinator knows.
+/// The forecast of a job's search. If this program cannot open the puzzle, the depth is the one
+/// that the coordinator sent.
 pub(crate) fn forecast(job: &v1::Job) -> Forecast {
     let max_layers = job.options.and_then(|options| options.max_layers);
     let Spec { space, parameters, engine, .. } = spec(job);
@@ -81,7 +81,7 @@ pub(crate) fn state(job: &v1::Job) -> &'static str {
     }
 }
 
-/// Whether the job stays as it is until it is resumed.
+/// Whether the job has ended, with a result or without.
 pub(crate) fn has_ended(job: &v1::Job) -> bool {
     use v1::JobState::{Cancelled, Done, Failed, Stopped};
     matches!(job.state(), Stopped | Cancelled | Failed | Done)
@@ -99,8 +99,8 @@ pub(crate) fn time(milliseconds: u64) -> SystemTime {
     SystemTime::UNIX_EPOCH + time
 }
 
-/// Result of a finished job, in the form of `solve`. Without a naming it has no title, which JSON does
-/// not have: making a naming opens the job's space. `farthest` is the last layer with a position, if the
+/// Result of a finished job, as `solve` shows it. `naming` makes its title, which JSON does not
+/// need; a naming opens the job's space. `farthest` is the last layer with a position, if the
 /// layers are known.
 pub(crate) fn summary(
     job: &v1::Job,
@@ -189,7 +189,7 @@ impl Estimates {
     }
 }
 
-/// A text of a message, where an empty one means that there is none.
+/// A text field of a message; none if it is empty.
 fn text(text: &str) -> Option<&str> {
     Some(text).filter(|text| !text.is_empty())
 }

@@ -22,7 +22,7 @@ const CALL_TIMEOUT: Duration = Duration::from_secs(30);
 /// Time limit of a health check.
 const HEALTH_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Bound of the calls of a connection.
+/// Limits of a connection's calls: a deadline and a token.
 #[derive(Clone, Debug)]
 pub(crate) struct Until {
     /// Calls fail after this time.
@@ -35,7 +35,7 @@ impl Until {
     /// Time between two looks at the token.
     const POLL: Duration = Duration::from_millis(100);
 
-    /// Completes when calls fail.
+    /// Completes when the calls must fail.
     async fn end(&self) {
         while !self.stop.is_cancelled() && Instant::now() < self.deadline {
             tokio::time::sleep(Until::POLL).await;
@@ -56,7 +56,8 @@ pub(crate) struct Remote<'a> {
 /// Result of a call that a signal or a lost connection may interrupt.
 pub(crate) enum Attempt<T> {
     Done(T),
-    /// The connection was lost or not made; `answered` if there was a reply, though an invalid one.
+    /// The connection was lost or could not be made. `answered`: there was a reply, but an invalid
+    /// one.
     Lost {
         reason: String,
         answered: bool,
@@ -87,12 +88,12 @@ impl<'a> Remote<'a> {
         Ok(Remote { args, until: None, security, runtime, client })
     }
 
-    /// The same connection with bounded calls and streams.
+    /// The same connection with limits for its calls and streams.
     pub(crate) fn until(self, until: Until) -> Remote<'a> {
         Remote { until: Some(until), ..self }
     }
 
-    /// The result of a call or of a wait for an item.
+    /// Waits for the result of a call or for an item of a stream, within the limits.
     fn wait<T>(&self, answer: impl Future<Output = Result<T, Status>>) -> Result<T, Failure> {
         let answer = self.runtime.block_on(async {
             let Some(until) = &self.until else { return answer.await };
@@ -237,12 +238,12 @@ impl<'a> Remote<'a> {
         self.call(|mut client| async move { client.list_states(request).await })
     }
 
-    /// The next item of a stream, without regard to signals.
+    /// The next item of a stream. A signal does not interrupt the wait.
     pub(crate) fn next<T>(&self, items: &mut Streaming<T>) -> Result<Option<T>, Failure> {
         self.wait(items.message())
     }
 
-    /// All items of a stream of parts.
+    /// All items of a stream whose messages hold several each.
     fn collect<P, T>(
         &self,
         mut parts: Streaming<P>,
@@ -255,7 +256,7 @@ impl<'a> Remote<'a> {
         Ok(all)
     }
 
-    /// Installs the signal handlers; before, a signal ends the process.
+    /// Installs the signal handlers. Before this call, a signal ends the process.
     pub(crate) fn signals(&self) -> Result<Signals, Failure> {
         let _context = self.runtime.enter();
         Signals::listen()
@@ -323,7 +324,7 @@ impl<'a> Remote<'a> {
         attempt
     }
 
-    /// Waits; returns whether a signal came.
+    /// Waits for a time or a signal; returns whether a signal came.
     pub(crate) fn pause(&self, time: Duration, signals: &mut Signals) -> bool {
         self.runtime.block_on(async {
             tokio::select! {
@@ -357,9 +358,9 @@ fn reference(job: &str) -> v1::JobRef {
     v1::JobRef { job: job.to_owned() }
 }
 
-/// Whether a status reports a lost connection instead of a reply of the coordinator.
+/// Whether a status counts as a lost connection instead of a reply of the coordinator.
 ///
-/// The status of a broken stream has a source, that of a reply has none.
+/// Of internal errors, those of a broken stream have a source; those of a reply have none.
 fn is_lost(status: &Status) -> bool {
     match status.code() {
         Code::Unavailable | Code::Unknown | Code::Cancelled | Code::DeadlineExceeded => true,
@@ -374,7 +375,7 @@ fn is_disk_full(status: &Status) -> bool {
 }
 
 fn interrupted<T>(args: &ClientArgs, status: &Status) -> Attempt<T> {
-    // A full disk of the coordinator passes, as a lost connection does.
+    // A full disk of the coordinator is temporary, like a lost connection.
     if is_lost(status) || is_disk_full(status) {
         let reason = failure(args, status).to_string();
         Attempt::Lost { reason, answered: status.code() == Code::Unknown }
@@ -387,7 +388,7 @@ fn interrupted<T>(args: &ClientArgs, status: &Status) -> Attempt<T> {
 fn failure(args: &ClientArgs, status: &Status) -> Failure {
     let (url, message) = (&args.coordinator, &status_reason(status));
     match status.code() {
-        // The coordinator answers, about its journal or a worker.
+        // A reply of the coordinator: its journal or a worker is not available.
         Code::Unavailable if status.source().is_none() => {
             Failure::new(ExitCode::Unreachable, format!("{url} cannot answer now: {message}"))
         }

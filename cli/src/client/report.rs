@@ -69,7 +69,7 @@ pub(crate) fn job(job: &v1::Job, now: SystemTime, out: &mut impl Write) -> io::R
     Ok(())
 }
 
-/// The number and the names of the job's workers; empty if the job has ended, on none.
+/// The number of the job's workers, with their names if known; empty if the job has ended.
 fn workers(job: &v1::Job) -> String {
     if has_ended(job) {
         return String::new();
@@ -81,8 +81,8 @@ fn workers(job: &v1::Job) -> String {
     }
 }
 
-/// How much of the expected work is done, and how long the rest takes; empty if nothing is known or
-/// the job has ended.
+/// The share of the expected work that is done, and the time left; empty if nothing is known or the
+/// job has ended.
 fn work(job: &v1::Job) -> String {
     if has_ended(job) {
         return String::new();
@@ -126,7 +126,7 @@ fn checkpoint(job: &v1::Job, now: SystemTime) -> String {
     format!("depth {}{}", units::count(u64::from(depth)), age.unwrap_or_default())
 }
 
-/// Whether the job waits until the coordinator can go on with it.
+/// Whether the job is paused until the coordinator can continue it.
 pub(super) fn is_paused(job: &v1::Job) -> bool {
     job.state() == v1::JobState::Waiting && !job.error.is_empty()
 }

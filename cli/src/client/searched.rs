@@ -12,10 +12,11 @@ use crate::output::units;
 /// Time between two lines about the progress.
 const INTERVAL: Duration = Duration::from_secs(10);
 
-/// The positions of a shortest solution, from start to goal. Waits until a worker runs no job.
+/// The positions of a shortest solution, from start to goal. The search starts when a worker has no
+/// job.
 ///
 /// # Errors
-/// Those of the call; if the layers do not fit the memory of a worker.
+/// Those of the call, for example if the layers do not fit the memory of a worker.
 pub(crate) fn positions(
     remote: &Remote<'_>,
     job: &v1::Job,
@@ -45,7 +46,7 @@ pub(crate) fn positions(
     Ok(positions)
 }
 
-/// What is done and by which worker, and a line that says how far.
+/// The phase with its worker, and a line about the progress in it.
 fn describe(progress: &v1::PathProgress, layers: u32, moves: u64) -> (String, String) {
     let v1::PathProgress { worker, depth, moves: traced } = progress;
     if worker.is_empty() {

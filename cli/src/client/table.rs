@@ -1,12 +1,12 @@
-//! Aligned tables that fit a width: columns that are empty are left out, long texts are cut, and columns
-//! that can be spared are left out if that is not enough.
+//! Aligned tables within a width. Empty columns are left out. If lines are too long, long texts are
+//! cut, and spare columns are left out if that is not enough.
 
 use std::io::{self, Write};
 
-/// Columns that tables have, unless all is asked for.
+/// Length of the lines of a table, unless all columns are requested.
 pub(crate) const WIDTH: usize = 80;
 
-/// Columns between two cells.
+/// Spaces between two cells.
 const GAP: usize = 2;
 
 /// Alignment of a column, and whether its cells may be cut.
@@ -16,15 +16,15 @@ pub(crate) enum Kind {
     Left,
     /// A number.
     Right,
-    /// Text that is cut to this length at least, if the table is too wide.
+    /// Text that is cut to no less than this length, if the table is too wide.
     Cut(usize),
 }
 
 /// A column: its heading and its kind.
 pub(crate) type Column = (&'static str, Kind);
 
-/// Writes a table. `width` is the greatest length of a line; none if nothing is cut or left out. `spare`
-/// has the columns that are left out if lines are too long, the first one first.
+/// Writes a table. `width` is the greatest length of a line; with none, nothing is cut or left out.
+/// `spare` names the columns that are left out if lines are too long, the first one first.
 ///
 /// # Errors
 /// Those of the output.
@@ -34,7 +34,7 @@ pub(crate) fn write<const N: usize>(
     (width, spare): (Option<usize>, &[&str]),
     out: &mut impl Write,
 ) -> io::Result<()> {
-    // A column without a cell says nothing.
+    // A column in which every cell is empty is left out.
     let mut used: Vec<usize> = (0..N)
         .filter(|at| rows.is_empty() || rows.iter().any(|row| !row[*at].is_empty()))
         .collect();
@@ -74,7 +74,7 @@ pub(crate) fn write<const N: usize>(
     Ok(())
 }
 
-/// Takes from the widest column that may be cut until the lines fit, or no column can give more.
+/// Narrows the widest column that may be cut, until the lines fit or no column can be narrowed.
 fn shrink(widths: &mut [usize], kinds: &[Kind], width: usize) {
     let gaps = GAP * widths.len().saturating_sub(1);
     while widths.iter().sum::<usize>() + gaps > width {

@@ -28,7 +28,7 @@ impl Shape {
     }
 }
 
-/// The cell of a column that only wide tables have.
+/// The cell of a column that is shown in wide tables only.
 fn if_wide(shape: Shape, cell: impl FnOnce() -> String) -> String {
     if shape.wide { cell() } else { String::new() }
 }
@@ -56,7 +56,7 @@ const JOBS: [Column; 15] = [
     ("result", Kind::Cut(13)),
 ];
 
-/// The columns without which a table is printed if its lines are too long, the first one first.
+/// The columns that are left out if lines are too long, the first one first.
 const SPARE: [&str; 3] = ["age", "name", "priority"];
 
 /// A table of the jobs of a cluster.
@@ -133,7 +133,8 @@ fn outcome(job: &v1::Job) -> String {
 /// The result of a search of everything that did not find the goal.
 pub(crate) const NO_GOAL: &str = "no goal";
 
-/// The extent of a searched space: its radius, or its positions if only the layers tell the radius.
+/// The extent of a searched space: its radius or, if the greatest depth is not the radius, its
+/// positions.
 pub(crate) fn extent(layers: u32, states: u64, positions: u64) -> String {
     match radius(layers, states, positions) {
         Some(radius) => format!("radius {}", units::count(u64::from(radius))),

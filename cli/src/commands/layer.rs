@@ -112,7 +112,7 @@ fn searched_again(args: &LayerArgs, job: &v1::Job) -> Result<Option<LayerView>, 
     Ok(Some(search_layer(&space, engine, args.depth, args.memory)?))
 }
 
-/// Counts or lists a layer by the files of a cluster's workers.
+/// Counts or lists a layer from the files of a cluster's workers.
 fn of_workers(
     args: &LayerArgs,
     found: &ClusterJob<'_>,
@@ -172,7 +172,7 @@ fn write(args: &LayerArgs, console: &Console, state: &str, out: &mut impl Write)
     write_line("layer_state", &Line { depth: args.depth, state }, out)
 }
 
-/// Prints the positions that `visit` shows.
+/// Prints the states that `visit` passes on.
 fn list(
     args: &LayerArgs,
     console: &Console,

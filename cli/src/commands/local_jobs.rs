@@ -51,8 +51,8 @@ pub(super) fn read(dir: &Path) -> Result<Vec<LocalJob>, Failure> {
         LocalJob { id, folder, manifest, changed, is_running: false }
     };
     let mut jobs: Vec<LocalJob> = jobs_in(&RealFs, dir)?.into_iter().map(job).collect();
-    // A process works on one job at a time: the one whose files changed last. Others that are not
-    // stopped were killed.
+    // A process works on one job at a time: of the jobs in state `running`, the one whose files
+    // changed last. The others were killed.
     let in_use = Holder::of(dir).is_some();
     let is_open = |job: &&mut LocalJob| {
         job.manifest.as_ref().is_ok_and(|manifest| manifest.state == RunState::Running)
@@ -78,14 +78,14 @@ impl LocalJob {
         }
     }
 
-    /// Depth of the last checkpoint. That of a whole space has one more layer, which is empty.
+    /// Depth of the last checkpoint, without the empty layer that ends the search of a whole space.
     fn depth(&self) -> Option<u32> {
         let manifest = self.manifest.as_ref().ok()?;
         let depth = manifest.checkpoint.as_ref()?.depth;
         Some(manifest.result.as_ref().map_or(depth, |result| depth.min(result.layers)))
     }
 
-    /// How the search of a job ended that is done.
+    /// How the search ended, if the job is done.
     fn outcome(&self) -> Option<Outcome> {
         let manifest = self.manifest.as_ref().ok()?;
         let result = manifest.result.as_ref()?;

@@ -18,7 +18,7 @@ use crate::output::stdout::{self, Output};
 use crate::signals::Signals;
 use crate::target::{Found, Places};
 
-/// Interval at which a cancelled job is looked at.
+/// Interval at which the state of a cancelled job is read.
 const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
 /// Arguments of `rm`.
@@ -120,7 +120,7 @@ impl LocalJobs {
     /// Adds a folder.
     ///
     /// # Errors
-    /// If it is not that of a job, or another process uses the data directory.
+    /// If it is not the folder of a job, or another process uses the data directory.
     fn add(&mut self, folder: &Path) -> Result<(), Failure> {
         let shown = folder.display();
         let refused = |what: &str| Failure::usage(format!("{shown} {what}"));
@@ -153,7 +153,7 @@ impl LocalJobs {
             }));
         }
         if !self.locks.contains_key(data_dir) {
-            // Without the file no process has used the directory.
+            // A data directory without a lock file has not been used by a process.
             let is_locked = data_dir.join(".lock").exists();
             let lock = is_locked.then(|| DataDir::lock(&RealFs, data_dir)).transpose()?;
             self.locks.insert(data_dir.to_owned(), lock);

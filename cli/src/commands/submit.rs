@@ -96,11 +96,12 @@ pub(crate) fn run(args: &SubmitArgs, console: &Console) -> Result<ExitCode, Fail
         shards: search.shards.unwrap_or(0),
         engine: kind.map_or("", |kind| kind.name()).to_owned(),
     };
-    // Its tables may be large, and only the workers need them.
+    // The tables may be large, and only the workers need them.
     drop(space);
     let mut options = options(args);
     if kind.is_some_and(|kind| kind.is_symbolic()) {
-        // From variables, which may be meant for other searches: flags have been refused.
+        // These come from variables, which may be meant for other searches: flags were refused
+        // above.
         (options.keep, options.disk_limit_bytes) = (None, None);
     }
     let request = v1::SubmitRequest {
@@ -123,7 +124,7 @@ pub(crate) fn run(args: &SubmitArgs, console: &Console) -> Result<ExitCode, Fail
     let url = &args.client.coordinator;
     let (engine, reason) = (record::spec(&job).engine, record::engine_reason(&job));
     let choice = EngineChoice { engine, reason };
-    // A name may be that of a job that runs.
+    // The name may be that of a running job.
     let is_old = job.depth.is_some() || job.state() != v1::JobState::Queued;
     let done = if is_old { "is followed at" } else { "submitted to" };
     tracing::info!("job {} {done} {url}: {}", job.id, announcement(&choice, &engines));

@@ -80,8 +80,8 @@ fn of_cluster<'a>(found: &'a ClusterJob<'_>) -> Result<Report<'a>, Failure> {
     Ok(report)
 }
 
-/// Depth of a checkpoint's last layer with states: that of a whole space has one more layer, which
-/// is empty, and no line in the history.
+/// Depth of a checkpoint's last layer with states. The checkpoint of a whole space has one more
+/// layer, which is empty and has no line in the history.
 fn with_states(depth: u32, layers: usize) -> u32 {
     u32::try_from(layers).map_or(depth, |layers| depth.min(layers.saturating_sub(1)))
 }
@@ -98,7 +98,7 @@ struct Report<'a> {
     files: u64,
     file_bytes: u64,
     file_states: u64,
-    /// Workers that have files of it; none for a folder.
+    /// Number of workers that have files of the job; none for a folder.
     workers: Option<usize>,
 }
 

@@ -185,14 +185,14 @@ fn show<S>(
     }
 }
 
-/// How views follow one another.
+/// How successive views are arranged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Screen {
-    /// There is one only.
+    /// There is a single view.
     Once,
-    /// Each takes the place of the one before.
+    /// Each view replaces the previous one.
     InPlace,
-    /// Each begins with the time.
+    /// Each view begins with the time.
     Blocks,
 }
 
@@ -226,7 +226,7 @@ impl Screen {
     }
 }
 
-/// Pauses between views, which a signal ends.
+/// Pauses between views. A signal ends them.
 struct Pauses(Option<(tokio::runtime::Runtime, Signals)>);
 
 impl Pauses {
@@ -246,7 +246,7 @@ impl Pauses {
         Ok(Pauses(Some((runtime, signals))))
     }
 
-    /// Waits; returns whether a signal came.
+    /// Waits for the next view or a signal; returns whether a signal came.
     fn wait(&mut self) -> bool {
         let Some((runtime, signals)) = &mut self.0 else { return true };
         runtime.block_on(async {

@@ -14,10 +14,10 @@ use crate::args::cluster::ClientArgs;
 use crate::client::remote::Remote;
 use crate::program;
 
-/// The longest wait for a coordinator: the user waits, too.
+/// Time limit of the call to a coordinator. It is short because the user waits.
 const TIMEOUT: Duration = Duration::from_millis(800);
 
-/// Jobs that are listed, the newest.
+/// Number of jobs that are listed, newest first.
 const MOST_JOBS: usize = 200;
 
 /// The data directories in which jobs are looked for if none is given.
@@ -30,7 +30,7 @@ pub(super) fn puzzles(current: &OsStr) -> Vec<CompletionCandidate> {
     entries.map(|entry| candidate(entry.name, entry.summary)).collect()
 }
 
-/// Files for the puzzle that is read from one. Other arguments are numbers.
+/// Files, for the puzzle that is read from one. Arguments of other puzzles have no candidates.
 pub(super) fn puzzle_arguments(current: &OsStr) -> Vec<CompletionCandidate> {
     if words().iter().any(|word| word == "puzzle") {
         PathCompleter::file().complete(current)
@@ -62,7 +62,7 @@ pub(super) fn folders(current: &OsStr) -> Vec<CompletionCandidate> {
     all
 }
 
-/// Whether a candidate continues the word so far.
+/// Whether a name continues the word so far.
 fn starts(name: &str, current: &OsStr) -> bool {
     name.as_bytes().starts_with(current.as_encoded_bytes())
 }
@@ -76,7 +76,7 @@ fn words() -> Vec<OsString> {
     std::env::args_os().skip_while(|word| word != "--").skip(2).collect()
 }
 
-/// The data directories: that of the flag or variable, else the usual ones.
+/// The data directories: that of the flag or variable, else the default ones.
 fn data_dirs(words: &[OsString]) -> Vec<PathBuf> {
     let flag = words.iter().position(|word| word == "--data-dir");
     let given = flag.and_then(|at| words.get(at + 1)).cloned();
@@ -104,14 +104,15 @@ fn cluster_flags(words: &[OsString], definition: &Definition) -> Vec<OsString> {
     flags
 }
 
-/// The cluster of a command line and the environment. None if they are incomplete or refused.
+/// The cluster that the command line and the environment name. None if they are incomplete or
+/// refused.
 fn cluster(words: &[OsString]) -> Option<ClientArgs> {
     let definition = ClientArgs::augment_args(Definition::new("flags").no_binary_name(true));
     let flags = cluster_flags(words, &definition);
     ClientArgs::from_arg_matches(&definition.try_get_matches_from(flags).ok()?).ok()
 }
 
-/// Ids and names of the cluster's newest jobs. None if there is no answer in time.
+/// Ids and names of the cluster's newest jobs. Empty if the coordinator does not reply in time.
 fn cluster_jobs(words: &[OsString], current: &OsStr) -> Vec<CompletionCandidate> {
     // Paths are not ids.
     if Path::new(current).components().count() > 1 {
@@ -120,10 +121,10 @@ fn cluster_jobs(words: &[OsString], current: &OsStr) -> Vec<CompletionCandidate>
     let Some(args) = cluster(words) else { return Vec::new() };
     let unfinished = words.first().is_some_and(|word| word == "cancel");
     let (sender, receiver) = mpsc::channel();
-    // The process ends with the answer; a thread that still waits ends with it.
+    // The process exits after the answer, which ends the thread if it still waits.
     let asked = std::thread::Builder::new().spawn(move || {
         let jobs = Remote::connect(&args).and_then(|remote| remote.list(unfinished));
-        // Nobody waits any more if it took too long.
+        // The receiver is gone if the call took too long.
         let _ = sender.send(jobs.unwrap_or_default());
     });
     let jobs = asked.ok().and_then(|_| receiver.recv_timeout(TIMEOUT).ok()).unwrap_or_default();

@@ -42,8 +42,8 @@ pub(crate) fn run(args: &CompletionsArgs) -> Result<ExitCode, Failure> {
     Ok(ExitCode::Done)
 }
 
-/// Whether a command line is a request for completions. After the program's name and `--` it has the
-/// line that is typed.
+/// Whether a command line is a request for completions: after the program's name and `--` it holds
+/// the line that is being typed.
 pub(crate) fn is_request(words: &[OsString]) -> bool {
     let is_asked = std::env::var_os(VARIABLE).is_some_and(|shell| !shell.is_empty());
     is_asked && words.get(1).is_some_and(|word| word == "--")

@@ -102,7 +102,8 @@ enum AgeError {
     Short,
 }
 
-/// Parses the age up to which jobs stay. Clients need a moment to read the end of a job.
+/// Parses the age after which finished jobs are removed. It leaves clients time to read the end of
+/// a job.
 fn parse_age(text: &str) -> Result<Duration, AgeError> {
     let age = parse_duration(text)?;
     if age < Duration::from_secs(1) { Err(AgeError::Short) } else { Ok(age) }
@@ -131,7 +132,7 @@ fn parse_lease(text: &str) -> Result<Duration, LeaseError> {
 pub(crate) fn run(args: &CoordinatorArgs, log_interval: Duration) -> Result<ExitCode, Failure> {
     let security = security(args)?;
     let runtime = node::runtime()?;
-    // Dropped before the runtime, which waits for the thread of a path.
+    // Dropped before the runtime, whose end waits for the threads of searches for paths.
     let end = EndOfPaths(CancelToken::new());
     let platform: Arc<dyn Platform> = System::new(runtime.handle());
     let options = options(args, log_interval, platform, end.0.clone());
@@ -150,7 +151,7 @@ pub(crate) fn run(args: &CoordinatorArgs, log_interval: Duration) -> Result<Exit
     })
 }
 
-/// Settings of the cluster. `end` ends searches for paths.
+/// Settings of the cluster. `end` cancels searches for paths.
 fn options(
     args: &CoordinatorArgs,
     log_interval: Duration,
@@ -190,14 +191,15 @@ async fn bind(
     let coordinator =
         Coordinator::bind(options, &args.data_dir, security, args.listen, args.http).await;
     let coordinator = coordinator.map_err(failure)?;
-    // A coordinator that was killed may have left a search. The data directory is locked now.
+    // A coordinator that was killed may have left the folder of a search for a path. No other
+    // process uses it, since the data directory is locked.
     if let Err(error) = presenter::remove(&path_folder(args)) {
         tracing::warn!("{error}");
     }
     Ok(coordinator)
 }
 
-/// Ends the search for a path, in whatever way the coordinator ends.
+/// Cancels searches for paths on drop, so that they end with the coordinator in every case.
 struct EndOfPaths(CancelToken);
 
 impl Drop for EndOfPaths {
@@ -206,8 +208,8 @@ impl Drop for EndOfPaths {
     }
 }
 
-/// How the web page finds moves: by calls to this coordinator, as `strata path` makes them. None if its
-/// address is not known before it listens.
+/// How the web page finds moves: by calls to this coordinator, as `strata path` makes them. None if
+/// the port is chosen by the system, since the address is then unknown.
 fn paths(args: &CoordinatorArgs, stop: CancelToken) -> Option<JobPaths> {
     let mut addr = args.listen;
     if addr.port() == 0 {

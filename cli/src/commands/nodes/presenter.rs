@@ -1,4 +1,5 @@
-//! What the web page says about searches: titles of results, commands that repeat a search, solutions.
+//! Texts of the web page about searches: titles of results, commands that repeat a search,
+//! solutions.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -22,7 +23,7 @@ use crate::spaces::request::Naming;
 /// The presenter of this program, with its name and its puzzles.
 #[derive(Debug, Default)]
 pub(super) struct PuzzlePresenter {
-    /// Finds the moves of a job; none if that is not possible here.
+    /// Finds the moves of a job; none if this coordinator cannot call itself.
     pub(super) paths: Option<JobPaths>,
     pub(super) drawings: Drawings,
 }
@@ -53,7 +54,7 @@ impl Presenter for PuzzlePresenter {
     }
 }
 
-/// Time after which a search for a path ends. Browsers do not wait for more than five minutes.
+/// Time limit of a search for a path. Browsers wait for a reply for five minutes at most.
 pub(super) const LIMIT: Duration = Duration::from_secs(4 * 60);
 
 /// Finds the moves of jobs as `strata path` does, by calls to the coordinator of this process.
@@ -61,9 +62,9 @@ pub(super) const LIMIT: Duration = Duration::from_secs(4 * 60);
 pub(super) struct JobPaths {
     /// The coordinator.
     pub(super) client: ClientArgs,
-    /// Folder for what does not fit the memory, removed at the end of a search.
+    /// Folder for files that do not fit the memory, removed at the end of a search.
     pub(super) folder: PathBuf,
-    /// Time after which a search for a path ends.
+    /// Time limit of a search for a path.
     pub(super) limit: Duration,
     /// Cancelled when the coordinator ends.
     pub(super) stop: CancelToken,
@@ -73,7 +74,7 @@ impl JobPaths {
     /// A shortest solution of a job, checked by a replay.
     ///
     /// # Errors
-    /// With the reason, for people.
+    /// A sentence with the reason.
     fn find(&self, job: &str) -> Result<events::Path, String> {
         let deadline = Instant::now() + self.limit;
         let found = self.find_until(job, Until { deadline, stop: self.stop.clone() });
@@ -107,7 +108,7 @@ impl JobPaths {
 /// Removes the folder of a search for a path, if there is one.
 ///
 /// # Errors
-/// With the reason, for people.
+/// A sentence with the reason.
 pub(super) fn remove(folder: &Path) -> Result<(), String> {
     match std::fs::remove_dir_all(folder) {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => {

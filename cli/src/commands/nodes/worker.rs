@@ -86,8 +86,8 @@ impl WorkerArgs {
 /// If an address or the data directory cannot be used, or serving fails.
 pub(crate) fn run(args: &WorkerArgs) -> Result<ExitCode, Failure> {
     let security = args.client.security.open()?;
-    // Never dropped: a layer that is being made at the end goes on until the process has ended, and its
-    // thread would panic in a runtime that is shut down. Nothing but the process itself is to be closed.
+    // Never dropped: a layer in progress continues until the process has ended, and its thread
+    // would panic in a runtime that is shut down.
     let runtime = ManuallyDrop::new(node::runtime()?);
     let options = NodeOptions {
         coordinator: args.client.coordinator.clone(),
@@ -105,7 +105,8 @@ pub(crate) fn run(args: &WorkerArgs) -> Result<ExitCode, Failure> {
         let stop = Signals::listen()?.shutdown();
         let node = Node::bind(options, security.clone(), args.listen).await.map_err(failure)?;
         let address = args.advertised(node.address());
-        // Other nodes, which have the same token, would not connect to it.
+        // Other nodes have the same token, and would refuse to send it to an address that fails
+        // this check.
         security.check_url(&address)?;
         tracing::info!(address, data = %args.data_dir.display(), "worker is ready");
         node.run(address, stop).await.map_err(failure)?;

@@ -19,7 +19,7 @@ use crate::output::path_form::check_folder;
 use crate::output::stdout;
 use crate::target::Target;
 
-/// Lines of a text chart beside those of the plot, and the prompt after it.
+/// Lines that a text chart needs besides the plot, the prompt after it included.
 const OTHER_LINES: usize = 8;
 
 /// Runs `strata plot`.
@@ -86,7 +86,7 @@ fn curve(target: &Target<'_>) -> Result<JobCurve, Failure> {
     Ok(curve)
 }
 
-/// What is known of the search of a job that is not done.
+/// The forecast of a job's search; none if the job is done.
 fn remainder(target: &Target<'_>) -> Result<Option<Forecast>, Failure> {
     match target {
         Target::Folder(folder) => {
@@ -94,7 +94,7 @@ fn remainder(target: &Target<'_>) -> Result<Option<Forecast>, Failure> {
             if manifest.result.is_some() {
                 return Ok(None);
             }
-            // Layers of a search by another version are drawn without it.
+            // Without the space, the layers are drawn without a forecast.
             let space = space(&folder, &manifest).ok();
             Ok(space.map(|space| Forecast::new(&space, manifest.spec.engine, None)))
         }

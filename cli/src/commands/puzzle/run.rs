@@ -35,7 +35,7 @@ struct Report {
     format: &'static str,
     sets: Vec<SetLine>,
     moves: Vec<String>,
-    /// Of moves whose names are not written in the usual form: how, and why.
+    /// Texts about moves whose names are not in the usual form, with the reason.
     clashes: Vec<String>,
     rotations: Vec<String>,
     illegal: usize,
@@ -49,18 +49,18 @@ struct Report {
     states: Option<String>,
     /// Symmetries of the moves, the identity included; null if none can be used.
     symmetries: Option<usize>,
-    /// Those that change the sense of turns.
+    /// Symmetries that reverse the direction of turns.
     mirrors: Option<usize>,
     /// Why no symmetries can be used.
     symmetry_refusal: Option<String>,
     /// The least number of states that `--symmetry on` stores, if the number of states is known.
     least_states: Option<String>,
     key_bits: u64,
-    /// Whether keys are made of coordinates. Others are ranks.
+    /// Whether keys consist of coordinates; otherwise they are ranks.
     coordinates: bool,
     engine: Option<&'static str>,
     reason: String,
-    /// What may make a search better.
+    /// Advice on how to search faster or in less memory.
     advice: Option<String>,
     dense: Option<DenseLine>,
     /// Why there is no dense form.
@@ -78,7 +78,8 @@ struct DenseLine {
     lanes: u32,
     undirected: bool,
     table_bytes: u64,
-    /// Four bits for each lane of a word: two planes of depths, the current and the next layer.
+    /// Four bits for each lane of a word: two planes of depths, the current layer and the next
+    /// layer.
     plane_bytes: u64,
     /// Upper bound of the bytes of the files of two layers, a bit a state each.
     disk_bytes: u64,
@@ -245,7 +246,7 @@ impl Report {
 }
 
 impl Report {
-    /// Moves with their names, and what is left out.
+    /// The moves, their unusual names, and what the file has beside them.
     fn write_moves(&self, line: &mut impl FnMut(&str, &str) -> io::Result<()>) -> io::Result<()> {
         line("moves", &format!("{}: {}", self.moves.len(), self.moves.join(" ")))?;
         for clash in self.clashes.iter().take(MAX_CLASHES) {
@@ -342,7 +343,8 @@ fn duration(seconds: f64) -> String {
     }
 }
 
-/// The engine that `solve` would choose with its default memory, and why it or none.
+/// The engine that `solve` would choose with its default memory, the reason for it or for none, and
+/// advice.
 fn engine(
     content: &str,
     args: &InfoArgs,

@@ -8,10 +8,11 @@ use crate::output::events::{Antipode, Antipodes, Event};
 use crate::output::exit::Failure;
 use crate::output::progress::Progress;
 
-/// Antipodes that are printed without the flag, where they take little time.
+/// Number of antipodes that are printed without the flag, if they are quick to find.
 const DEFAULT: u64 = 20;
 
-/// Most states of a dense space that is searched a second time without the flag: some seconds.
+/// Greatest number of states of a dense space that is searched a second time without the flag. It
+/// takes some seconds.
 const SMALL: u64 = 1 << 30;
 
 /// The number of antipodes to print.
@@ -25,7 +26,7 @@ pub(super) fn number(args: &SolveArgs, request: &Request, space: &Space) -> Resu
         (None, None) => return Ok(default(request, space)),
         (Some(why), _) => why,
     };
-    // A variable may be meant for other searches.
+    // The number may come from a variable, which may be meant for other searches.
     match args.search.line.typed("antipodes") {
         true => Err(Failure::usage(format!("--antipodes: {why}"))),
         false => Ok(0),
@@ -57,7 +58,8 @@ fn default(request: &Request, space: &Space) -> u64 {
     if is_dense && !request.paths_need_layers() && is_small() { DEFAULT } else { 0 }
 }
 
-/// Finds and shows up to `number` antipodes of a finished job. `is_default`: nobody has asked for them.
+/// Finds and shows up to `number` antipodes of a finished job. `is_default`: the flag was not
+/// given.
 ///
 /// # Errors
 /// If a layer is damaged, or does not fit the memory.
@@ -68,7 +70,7 @@ pub(super) fn show(
     progress: &Progress,
 ) -> Result<(), Failure> {
     let found = match job.antipodes(number) {
-        // Not asked for, and the memory is just short.
+        // The layers are not kept, and a second search does not fit the memory.
         Err(error @ Error::LayersNotKept { .. }) if is_default => {
             tracing::warn!("no antipodes: {error}");
             return Ok(());

@@ -1,4 +1,4 @@
-//! Searches of other commands: as in `solve`, but displayed on standard error only.
+//! Searches inside other commands: as in `solve`, but displayed on standard error only.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -51,7 +51,7 @@ pub struct Found {
 /// Runs `strata solve` with these words, without reading the environment.
 ///
 /// # Errors
-/// Those of `solve`; also if the search was interrupted, or the disk is full.
+/// Those of `solve`; also if the search was interrupted, or the disk or the memory budget is full.
 pub fn search(
     words: &[&str],
     resources: &SearchResources,
@@ -95,7 +95,7 @@ fn early(reason: StopReason, depth: u32, temporary: bool) -> Failure {
         StopReason::Interrupted => (ExitCode::Interrupted, "interrupted"),
         StopReason::DiskFull => (ExitCode::Limit, "the disk is full"),
         StopReason::MemoryFull => (ExitCode::Limit, "the memory budget is used up"),
-        // It has no limits and no other workers.
+        // An embedded search has no limits and no other workers.
         StopReason::MaxLayers | StopReason::DiskLimit | StopReason::Moving => {
             (ExitCode::Unexpected, "it stopped without a cause")
         }

@@ -16,17 +16,17 @@ use crate::output::progress::Progress;
 use crate::signals::SignalToken;
 use crate::spaces::request::{self, Naming};
 
-/// What is shown of a search and is not in its events.
+/// Texts about a search that its events do not have.
 pub(super) struct Labels {
-    /// Why it has its engine.
+    /// Reason for its engine.
     pub(super) reason: String,
-    /// What the space says of a better search.
+    /// Advice of the space on a better search.
     pub(super) advice: Option<String>,
     pub(super) naming: Naming,
 }
 
 impl Labels {
-    /// The labels of a job that exists: it has its moves and its engine.
+    /// The labels of an existing job, whose moves and engine are fixed.
     pub(super) fn of_job(space: &Space) -> Labels {
         let naming = Naming::of(space, None);
         Labels { reason: "the job has it".to_owned(), advice: None, naming }
@@ -78,8 +78,8 @@ impl JobRun {
         JobRun { job, progress, signals, labels, started, ui: None }
     }
 
-    /// Searches, or shows the layers of a finished job once more. `for_path`: layers are kept for a
-    /// shortest path where that needs them and the disk has room.
+    /// Searches, or shows the layers of a finished job once more. `for_path`: keeps the layers that
+    /// a shortest path needs, if the disk has room.
     ///
     /// # Errors
     /// Those of the search.

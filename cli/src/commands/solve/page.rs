@@ -19,10 +19,10 @@ use crate::output::progress::Sink;
 use crate::program;
 use crate::spaces::drawings::Drawings;
 
-/// Layers of a part.
+/// Number of layers in one reply.
 const PART: usize = 1024;
 
-/// Entries of the log that are kept.
+/// Number of log entries that are kept.
 const ENTRIES: usize = 1000;
 
 /// The search of a page. Clones show the same search.
@@ -42,13 +42,13 @@ struct State {
     now: Duration,
     checkpoint: Option<(events::Checkpoint, Instant)>,
     entries: Vec<LogEntry>,
-    /// Entries that are no longer kept.
+    /// Number of entries that were dropped.
     dropped: u64,
     solution: Option<Solution>,
 }
 
 impl SearchPage {
-    /// The page of a search that `command` repeats.
+    /// The page of a search; `command` repeats the search.
     pub(crate) fn new(request: &Request, command: String) -> SearchPage {
         let forecast = request.forecast();
         let job = Job {
@@ -116,7 +116,7 @@ impl State {
         self.tracker.layer(&layer.event, now);
         let LayerEvent { layer: record, total_states, took, .. } = &layer.event;
         if self.layers.len() > record.depth as usize {
-            // A search that starts over shows its layers again.
+            // A search that starts over emits its layers again.
             self.layers.truncate(record.depth as usize);
             self.job.positions = self.layers.iter().map(|layer| layer.positions).sum();
             self.job.orbits = self.layers.iter().map(|layer| layer.orbits).sum();
@@ -165,7 +165,7 @@ impl State {
         self.entries.push(LogEntry { time_ms: now_ms(), level: level.to_owned(), text, mark });
     }
 
-    /// The job now.
+    /// The present state of the job.
     fn now(&self) -> Job {
         let mut job = self.job.clone();
         if let Some((last, made)) = &self.checkpoint {
@@ -187,7 +187,7 @@ impl State {
     }
 }
 
-/// The end of the displays' events that a page receives.
+/// Display that passes events to a page.
 pub(super) struct PageSink(pub(super) SearchPage);
 
 impl Sink for PageSink {

@@ -10,7 +10,8 @@ use crate::output::exit::{ExitCode, Failure};
 /// Checks that the search can have a path, before anything is searched.
 ///
 /// # Errors
-/// If the space has no moves, or its layers are not kept.
+/// If the space does not name its moves, there is no goal, the file for the moves cannot be
+/// created, or the layers are not kept.
 pub(super) fn check(args: &SolveArgs, request: &Request, space: &Space) -> Result<(), Failure> {
     if !space.names_moves() {
         let name = space.name();

@@ -12,7 +12,7 @@ use crate::spaces::request::{self, Naming};
 /// A checked search.
 pub(super) struct Prepared {
     pub(super) request: Request,
-    /// With its tables. The engine takes it over, so the tables exist once.
+    /// The space with its tables. It is moved to the engine, so that the tables exist once.
     pub(super) space: Space,
     pub(super) labels: Labels,
 }
@@ -29,7 +29,7 @@ impl Prepared {
         let EngineChoice { engine, reason } = engine::choose(args, &space, &options)?;
         let shards = args.search.shards.unwrap_or_else(|| default_shards(engine, &space));
         if !engine.is_explicit() && !args.search.line.typed("workers") {
-            // A variable may be meant for other searches.
+            // The number may come from a variable, which may be meant for other searches.
             options.workers = 1;
         }
         let request = Request::new(&space, engine, shards, options)?;

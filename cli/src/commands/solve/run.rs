@@ -26,7 +26,7 @@ pub(crate) fn run(args: &SolveArgs, console: &Console) -> Result<ExitCode, Failu
     if antipodes > 0 && space.names_moves() {
         request = request.keeping_layers_for_paths(&space)?;
     }
-    // The command line may say which layers a path has.
+    // With `--keep-layers`, the command line decides which layers a path can use.
     let keeps_for_path = args.path.wanted() && !args.search.line.given("keep-layers");
     let expected = expected(keeps_for_path, &request, &space)?;
     if args.search.dry_run {
@@ -100,7 +100,7 @@ fn show_path(args: &SolveArgs, run: &JobRun, expected: Option<u64>) -> Result<Ex
 
 /// Shows an early end with the command line that resumes the job.
 fn stopped(args: &SolveArgs, run: &JobRun, reason: StopReason, depth: u32) -> ExitCode {
-    // The limit that stopped it would stop it again.
+    // The limit that stopped the job would stop it again.
     let without: &[&str] = match reason {
         StopReason::MaxLayers => &["max-layers"],
         StopReason::DiskLimit => &["disk-limit"],
