@@ -20,7 +20,7 @@ pub(crate) struct Extension {
     pub(crate) name: &'static str,
     /// One line of help.
     pub(crate) about: &'static str,
-    /// The program, and the package that builds it.
+    /// The program, which has the name of the package that builds it.
     program: &'static str,
     /// Arguments of the program before those of the command.
     before: &'static [&'static str],
@@ -57,8 +57,8 @@ struct Call {
 }
 
 impl Call {
-    /// The call of a command line; none if its command belongs to `own`, the definition of this program, or
-    /// cannot be a part of a file's name.
+    /// The call of a command line. None if its command belongs to `own`, the definition of this
+    /// program, or cannot be a part of a file's name.
     fn of(words: &[OsString], own: &Definition) -> Option<Call> {
         let mut at = command_at(words, own)?;
         let mut arguments = words[1..at].to_vec();
@@ -77,8 +77,11 @@ impl Call {
     }
 }
 
-/// Runs the program of a command that is not in the definition `own`, and does not return. Returns None if
-/// there is no such program, unless the command is one of [`EXTENSIONS`], and a failure if it cannot run.
+/// Runs the program of a command that is not in `own`, the definition of this program.
+///
+/// Does not return if the program runs. Returns a failure if it cannot run, or if the program of
+/// one of [`EXTENSIONS`] is missing. Returns None in all other cases, in which the command line is
+/// for this program.
 pub(crate) fn run(words: &[OsString], own: &Definition) -> Option<Failure> {
     let Call { name, arguments } = Call::of(words, own)?;
     let Some(extension) = EXTENSIONS.iter().find(|extension| extension.name == name) else {
@@ -89,8 +92,8 @@ pub(crate) fn run(words: &[OsString], own: &Definition) -> Option<Failure> {
     Some(replace(&program, before.chain(arguments)))
 }
 
-/// Passes a request for completions on to the program of [`EXTENSIONS`] whose command line is typed, and does
-/// not return then. Other programs may not expect such a request.
+/// Passes a request for completions to the program whose command is being typed, if it is one of
+/// [`EXTENSIONS`], and does not return then. Other programs may not expect such a request.
 pub(crate) fn complete(words: &[OsString], own: &Definition) {
     let typed = words.get(2..).and_then(|typed| Call::of(typed, own));
     let extension = typed.and_then(|call| EXTENSIONS.iter().find(|one| one.name == call.name));
@@ -114,7 +117,7 @@ fn own_folder() -> Option<PathBuf> {
 /// The first executable file of a name in the folder of the running program and in those of `PATH`.
 fn find(name: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
-    // An empty entry would be the working directory.
+    // An empty entry of `PATH` would be the working directory.
     let path = std::env::split_paths(&path).filter(|folder| !folder.as_os_str().is_empty());
     let mut files = own_folder().into_iter().chain(path).map(|folder| folder.join(name));
     files.find(|file| {

@@ -9,7 +9,7 @@ use strata_store::{read_input, read_limited};
 /// Whether standard input has been read.
 static TAKEN: AtomicBool = AtomicBool::new(false);
 
-/// The file of an option that is written; none if it is standard output.
+/// The file to which an option's output is written; none if it is standard output.
 pub fn output(file: Option<&Path>) -> Option<&Path> {
     file.filter(|file| !is_standard(file))
 }
@@ -19,7 +19,7 @@ pub fn is_standard(file: &Path) -> bool {
     file.as_os_str() == "-"
 }
 
-/// The name in messages.
+/// The name of an input in messages.
 pub fn input_name(file: &Path) -> String {
     if is_standard(file) { "standard input".to_owned() } else { file.display().to_string() }
 }
@@ -27,8 +27,8 @@ pub fn input_name(file: &Path) -> String {
 /// Reads a file or standard input, of at most `limit` bytes.
 ///
 /// # Errors
-/// The operating system's error; `FileTooLarge` if there are more bytes, `InvalidInput` if it is no
-/// regular file, or if standard input was read before.
+/// The operating system's error; `FileTooLarge` if there are more bytes, `InvalidInput` if it is
+/// not a regular file, or if standard input was read before.
 pub fn read(file: &Path, limit: u64) -> io::Result<Vec<u8>> {
     if !is_standard(file) {
         return read_input(file, limit);

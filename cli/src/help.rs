@@ -2,7 +2,7 @@
 
 use clap::{Arg, Command as Definition};
 
-/// Headings of the flags of commands that search, besides those that their definitions have.
+/// Headings for flags of the commands that search, unless the flag's definition has one.
 const HEADINGS: [(&str, &[&str]); 4] = [
     ("Job", &["name", "new", "detach", "priority"]),
     ("Search", &["dry-run", "engine", "exhaust", "symmetry", "shards", "verify", "no-digest"]),
@@ -10,7 +10,7 @@ const HEADINGS: [(&str, &[&str]); 4] = [
     ("Stops and checkpoints", &["max-layers", "resume", "checkpoint-interval", "keep-layers"]),
 ];
 
-/// Flags of commands that search that `-h` shows. Help of other commands shows all of theirs.
+/// The flags that `-h` shows for commands that search. For other commands it shows all flags.
 const SHORT: [&str; 12] = [
     "engine",
     "exhaust",
@@ -26,7 +26,7 @@ const SHORT: [&str; 12] = [
     "token-file",
 ];
 
-/// Flags of many commands that only `--help` shows.
+/// Flags of all commands that `-h` leaves out.
 const LONG_ONLY: [&str; 12] = [
     "progress",
     "color",
@@ -42,12 +42,12 @@ const LONG_ONLY: [&str; 12] = [
     "store",
 ];
 
-/// Whether a command searches, and so has most of the flags.
+/// Whether a command searches, so that it has many flags.
 fn searches(command: &str) -> bool {
     ["solve", "submit", "resume"].contains(&command)
 }
 
-/// The definition with the flags of commands that search under headings.
+/// The definition with headings for the flags of commands that search.
 pub(crate) fn grouped(definition: Definition) -> Definition {
     definition.mut_subcommands(|command| {
         if !searches(command.get_name()) {
@@ -66,7 +66,7 @@ fn heading(arg: &Arg) -> Option<&'static str> {
     group.map(|(heading, _)| *heading)
 }
 
-/// The definition for `-h`: the flags that are used most, without their variables.
+/// The definition for `-h`: only the flags that are used most, and without their variables.
 pub(crate) fn short(definition: Definition) -> Definition {
     let name = definition.get_name().to_owned();
     definition.mut_args(short_arg).mut_subcommands(|command| short_command(command, &name))

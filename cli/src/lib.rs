@@ -1,9 +1,15 @@
 //! The command line of Strata: arguments in, text out.
 //!
-//! Each layer imports from those below it only: [`run`] dispatches to `commands`; commands use
-//! `target`, which finds jobs, `client`, `folder` and `args`, the flags that commands share; these use `spaces` and
-//! `files`; all print through `output`, and know the puzzles from `program`. `extensions` finds the programs of other
-//! commands, which share this program's flags and outputs by [`toolkit`]. `words` finds flags and command in a line.
+//! Each layer imports from the layers below it only:
+//!
+//! 1. [`run`] dispatches to `commands`.
+//! 2. `commands` use `target`, which finds jobs, `client`, `folder`, and `args`, the flags that
+//!    commands share.
+//! 3. These use `spaces` and `files`.
+//! 4. All print through `output`, and get the puzzles from `program`.
+//!
+//! `extensions` finds the programs of other commands; these use [`toolkit`] for the same flags and
+//! outputs. `words` finds the flags and the command in a command line.
 #![forbid(unsafe_code)]
 
 mod args;
@@ -39,11 +45,11 @@ use crate::commands::{
 use crate::output::console::Console;
 use crate::output::exit::{ExitCode, Failure};
 
-/// Runs the command line with the puzzles that ship with Strata and some more, and returns the exit
+/// Runs the command line with the puzzles that ship with Strata and `puzzles`, and returns the exit
 /// code of the process.
 ///
-/// A puzzle with the name of one that ships takes its place. Help texts and errors use the name by
-/// which the program was started.
+/// A puzzle replaces a shipped one of the same name. Help texts and errors use the name by which
+/// the program was started.
 ///
 /// ```no_run
 /// # use strata::catalogue::{

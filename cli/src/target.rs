@@ -1,9 +1,9 @@
 //! Jobs as arguments: the folder of a job, a job in a data directory, or a job of a cluster.
 //!
-//! Every command that takes either resolves its word here. A word with a slash, `.` and `..` name a
-//! folder. Any other word is, in this order, a folder that is a job's or holds a single job, a job in
-//! `--data-dir`, a job of the cluster. With `--coordinator` on the command line, it is a job of the
-//! cluster.
+//! Every command that accepts such a job resolves its word here. A word with a slash, `.` and `..`
+//! name a folder. Any other word is, in this order, a folder that is a job's or holds a single job,
+//! a job in `--data-dir`, or a job of the cluster. With `--coordinator` on the command line, it is
+//! a job of the cluster.
 
 use std::path::{Path, PathBuf};
 
@@ -103,21 +103,22 @@ impl TargetArgs {
     }
 }
 
-/// Result of a look at the folders.
+/// Result of looking for a job in folders.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Found {
     /// The folder of a job.
     Folder(PathBuf),
-    /// None of these has the job; the cluster may. Empty if no folder was to be looked at.
+    /// No folder has the job, but the cluster may have it. Says what was looked at, one text for
+    /// each place.
     No(Vec<String>),
 }
 
 impl Places {
     /// Finds a job.
     ///
-    /// # Errors
-    /// `NoSuchJob` if there is none, `Usage` if the word means several jobs, `Unreachable` if only the
-    /// cluster may have it and cannot be reached; or as a call to the cluster.
+    /// `NoSuchJob` if there is none, `Usage` if the word means several jobs, `Unreachable` if the
+    /// cluster cannot be reached and no folder has the job; other errors of the call to the
+    /// cluster.
     pub(crate) fn find(&self, word: &Path) -> Result<Target<'_>, Failure> {
         match self.look_for(word)? {
             Found::Folder(folder) => Ok(Target::Folder(folder)),
@@ -130,11 +131,11 @@ impl Places {
         }
     }
 
-    /// Connects to the cluster that may have a job, which none of the folders has.
+    /// Connects to the cluster, after no folder had the job.
     ///
     /// # Errors
-    /// `NoSuchJob` if there is no coordinator at the default address, and none was named: then folders
-    /// were meant. `Unreachable` if one was named.
+    /// `NoSuchJob` if the coordinator's address is the default one and there is no coordinator:
+    /// then the word means a folder. `Unreachable` if the address was given.
     pub(crate) fn connect(&self, word: &Path, looked: &[String]) -> Result<Remote<'_>, Failure> {
         Remote::connect(&self.client).map_err(|failure| {
             let is_meant = self.typed.is_given("coordinator");
@@ -150,8 +151,8 @@ impl Places {
     /// Looks for a job in folders.
     ///
     /// # Errors
-    /// `NoSuchJob` if only a folder can be meant and is not there, `Usage` if the word means several
-    /// jobs.
+    /// `NoSuchJob` if the word can only mean a folder and there is none, `Usage` if the word means
+    /// several jobs.
     pub(crate) fn look_for(&self, word: &Path) -> Result<Found, Failure> {
         let name = match word.to_str() {
             Some(name) if !is_path(name) => name,
@@ -180,11 +181,9 @@ impl Places {
         Ok(Found::No(looked))
     }
 
-    /// Looks for a job to be removed: only a path, what is a file in the working directory, and the
-    /// whole id of a job in the data directory mean a folder, which need not be a job's.
-    ///
-    /// # Errors
-    /// `NoSuchJob` if only a folder can be meant and is not there.
+    /// Looks for a job to be removed. A folder is meant by a path, by the name of a file or folder
+    /// in the working directory, and by the whole id of a job in the data directory. Whether it is
+    /// a job's folder is not checked.
     pub(crate) fn look_for_id(&self, word: &Path) -> Result<Found, Failure> {
         let name = match word.to_str() {
             Some(name) if !is_path(name) => name,
@@ -204,12 +203,13 @@ impl Places {
         Ok(Found::No(vec![format!("there is no folder {name}"), job]))
     }
 
-    /// Whether a word that is not a path can name a job of the cluster only.
+    /// Whether a word that is not a path can only name a job of the cluster.
     fn is_cluster(&self) -> bool {
         self.typed.first_of(&["coordinator"]).is_some()
     }
 
-    /// The failure of a cluster's call for a job that no folder has.
+    /// The failure of a call to the cluster for a job that no folder has, with the places that were
+    /// looked at.
     pub(crate) fn not_found(&self, word: &Path, looked: &[String], failure: Failure) -> Failure {
         let (url, word) = (&self.client.coordinator, word.display());
         let mut places = looked.to_vec();
@@ -236,7 +236,7 @@ pub(crate) fn is_path(word: &str) -> bool {
 enum Content {
     /// It is the folder of a job.
     Job,
-    /// It is the folder of a cluster's job at one of its workers.
+    /// It is a worker's folder of a cluster's job.
     Part,
     /// Ids of the jobs in it.
     Jobs(Vec<String>),
@@ -255,8 +255,8 @@ fn content(dir: &Path) -> Result<Content, Failure> {
     Ok(Content::Jobs(jobs_in(&RealFs, dir)?))
 }
 
-/// The folder that a path means: a job's, that of the only job in it, or a job in its parent whose id
-/// begins with its last part.
+/// The job folder that a path means: itself, the only job in it, or the only job beside it whose id
+/// begins with the last part of the path.
 fn folder_of_path(path: &Path) -> Result<PathBuf, Failure> {
     let shown = path.display();
     let missing = |why: String| Failure::new(ExitCode::NoSuchJob, format!("no such job: {why}"));
@@ -298,7 +298,7 @@ fn only(dir: &Path, jobs: &[String]) -> Result<PathBuf, Failure> {
     }
 }
 
-/// Jobs of a data directory that a name means.
+/// The job of a data directory that a name means.
 enum Matching {
     One(String),
     None,
@@ -306,7 +306,7 @@ enum Matching {
     NoFolder,
 }
 
-/// The job with an id, or the only one whose id begins with it.
+/// The job with this id, or else the only one whose id begins with it.
 fn matching(data_dir: &Path, name: &str) -> Result<Matching, Failure> {
     if !data_dir.is_dir() {
         return Ok(Matching::NoFolder);
@@ -326,7 +326,7 @@ fn matching(data_dir: &Path, name: &str) -> Result<Matching, Failure> {
     }
 }
 
-/// The full path: a job is named after its folder, and `.` has no name.
+/// The absolute path, which ends with the job's id even for `.`.
 fn canonical(dir: &Path) -> Result<PathBuf, Failure> {
     let missing = |error| Failure::new(ExitCode::NoSuchJob, format!("{}: {error}", dir.display()));
     dir.canonicalize().map_err(missing)

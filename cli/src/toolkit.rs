@@ -1,9 +1,9 @@
-//! What the programs of other commands share with the command line: its flags and outputs, its exit codes, and
-//! searches inside a command.
+//! Toolkit for the programs of other commands: flags, outputs and exit codes of the command line,
+//! and searches inside a command.
 //!
-//! `strata NAME` runs the program `strata-NAME`. One that is built on this module reads its arguments, and prints
-//! results, errors, help and completions, as the commands of `strata` do. It is part of this workspace: the
-//! module changes with it.
+//! `strata NAME` runs the program `strata-NAME`. A program that is built on this module reads its
+//! arguments and prints results, errors, help and completions like the commands of `strata`. It
+//! belongs to this workspace: the module is not a stable interface.
 
 use std::ffi::OsString;
 
@@ -50,8 +50,9 @@ fn definition<C: Subcommand>() -> Definition {
 
 /// Runs the commands of a program, and returns the exit code of the process.
 ///
-/// Help and errors write them as commands of `strata`. A line that begins with none of them is one of the
-/// command `default`: of `panex`, both `strata-panex panex op` and `strata-panex op` are `strata panex op`.
+/// Help and errors show the commands as commands of `strata`. If a line does not begin with one of
+/// them, the command `default` is inserted: with `panex`, both `strata-panex panex op` and
+/// `strata-panex op` are `strata panex op`.
 pub fn run<C: Subcommand>(
     default: &str,
     dispatch: impl FnOnce(&C, &Console) -> Result<ExitCode, Failure>,

@@ -4,8 +4,8 @@ use std::ffi::OsString;
 
 use clap::{Arg, Command as Definition};
 
-/// Where the command is in words that begin with the program's name: after global flags and their values.
-/// None if there is none, or after a flag that is not in the definition.
+/// Index of the command in a command line, which begins with the program's name. Global flags and
+/// their values are skipped. None if there is no command, or if an unknown flag comes first.
 pub(crate) fn command_at(words: &[OsString], definition: &Definition) -> Option<usize> {
     let mut at = 1;
     loop {

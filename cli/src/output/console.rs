@@ -69,7 +69,7 @@ impl Console {
 impl Console {
     /// Prints a line to standard error, above a live display.
     pub(crate) fn notice(&self, text: &str) {
-        // Without a reader nobody misses it.
+        // If standard error is closed, the line is lost.
         let print = || writeln!(io::stderr(), "{text}");
         let _ = self.screen.suspend(print);
     }
@@ -112,7 +112,7 @@ fn start_logging(global: &GlobalArgs, ansi: bool, screen: MultiProgress) {
         LogFormat::Text => layer.with_ansi(ansi).with_writer(writer).boxed(),
         LogFormat::Json => layer.json().flatten_event(true).with_writer(writer).boxed(),
     };
-    // The one error is an installed logger, which occurs only in tests.
+    // The only possible error is a logger that is installed already, which happens in tests only.
     let _ = tracing_subscriber::registry().with(layer.with_filter(filter)).try_init();
 }
 

@@ -44,7 +44,7 @@ pub(crate) struct Job {
     pub(crate) params: Map<String, Value>,
     /// Name of the engine.
     pub(crate) engine: &'static str,
-    /// Why the search has it. Empty if that was not recorded: null in JSON.
+    /// Reason for the engine. Empty if that was not recorded: null in JSON.
     #[serde(serialize_with = "null_if_default")]
     pub(crate) engine_reason: String,
     /// Number of shards.
@@ -168,8 +168,8 @@ pub(crate) struct Farthest {
     pub(crate) positions: u64,
 }
 
-/// The greatest depth with a position, if the greatest depth with a state tells it: not where some
-/// states stand for no position.
+/// The greatest depth with a position. None if some states may stand for no position, so that the
+/// greatest depth with a state may have none.
 pub(crate) fn radius(layers: u32, states: u64, positions: u64) -> Option<u32> {
     (!(1..states).contains(&positions)).then_some(layers)
 }
@@ -194,7 +194,7 @@ pub(crate) struct Path {
 }
 
 impl Path {
-    /// The single moves: in the requested form if it has them apart.
+    /// The moves one by one: in the requested form if it has an entry for each move, else as names.
     pub(crate) fn single_moves(&self) -> &[String] {
         if self.moves.len() == self.names.len() { &self.moves } else { &self.names }
     }

@@ -103,10 +103,10 @@ pub fn help_table() -> String {
     table
 }
 
-/// Characters at the begin of a message that are printed in any case.
+/// Characters at the beginning of a long message that are kept.
 const MESSAGE_CHARS: usize = 2000;
 
-/// The same at the end, which has the reason and advice.
+/// Characters at the end of a long message that are kept: the end has the reason and advice.
 const END_CHARS: usize = 500;
 
 /// Why a command failed: an exit code and a message of one line.
@@ -172,7 +172,7 @@ pub(crate) fn with_flags(message: &str) -> String {
     })
 }
 
-/// The begin and the end of a message that is too long for a terminal.
+/// The beginning and the end of a message that is too long for a terminal.
 fn cut(message: &str) -> String {
     let begin = shortened(message, MESSAGE_CHARS);
     let end = message.char_indices().rev().take(END_CHARS).last();
@@ -217,7 +217,7 @@ fn store_code(error: &StoreError) -> ExitCode {
     }
 }
 
-/// The code of a data directory that cannot be used from the start.
+/// The code for a data directory that cannot be used at the start of a command.
 fn data_dir_code(error: &StoreError) -> ExitCode {
     match error {
         StoreError::Corrupt { .. } => ExitCode::Corrupt,
@@ -227,12 +227,12 @@ fn data_dir_code(error: &StoreError) -> ExitCode {
     }
 }
 
-/// The code of a file or folder that the user has named and that cannot be used.
+/// The code for a file or folder that the user has named and that cannot be used.
 pub(crate) fn path_code(error: &io::Error) -> ExitCode {
     match error.kind() {
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => ExitCode::Limit,
         _ if is_unusable_path(error) => ExitCode::Usage,
-        // The disk, the file system or the machine is the reason.
+        // The disk, the file system or the machine is the cause.
         _ => ExitCode::Unexpected,
     }
 }
@@ -246,7 +246,7 @@ impl From<strata_run::Error> for Failure {
             Error::IsJobFolder(_) | Error::NoSuchJob(_) => ExitCode::Usage,
             Error::OtherSearch { .. } | Error::LayersNotKept { .. } => ExitCode::Usage,
             Error::LayerNotHeld { .. } | Error::NoLayer { .. } => ExitCode::Usage,
-            // Known without a search.
+            // This is decided without a search.
             Error::Space(SpaceError::Unsolvable { .. }) => ExitCode::NoGoal,
             Error::Space(_) => ExitCode::Usage,
             Error::Restored { .. } => ExitCode::Corrupt,

@@ -14,13 +14,13 @@ use crate::output::{stdout, units};
 /// A figure that is not known.
 const UNKNOWN: &str = "unknown";
 
-/// A search of which the cost is shown.
+/// A search whose expected cost is shown.
 pub(crate) struct Search<'a> {
     /// Space and size in one word.
     pub(crate) label: &'a str,
-    /// Its engine, and why it has it.
+    /// Its engine.
     pub(crate) engine: EngineKind,
-    /// The reason in a few words; may be empty.
+    /// Reason for the engine, in a few words; may be empty.
     pub(crate) reason: &'a str,
 }
 
@@ -38,7 +38,7 @@ pub(crate) fn print(
     })
 }
 
-/// Logs the expected cost of a large search, and nothing of others.
+/// Logs the expected cost of a search, if the search is large.
 pub(crate) fn announce(expected: &Expected) {
     if expected.is_large() {
         tracing::info!("expected: {}", line(expected));

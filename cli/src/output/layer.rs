@@ -7,7 +7,8 @@ use strata_store::LayerRecord;
 
 use crate::output::units;
 
-/// Positions that states stand for; none if they are not counted, which is recorded as 0.
+/// The count of positions. None if positions are not counted: then it is recorded as 0 although
+/// there are states.
 pub(crate) fn counted(positions: u64, states: u64) -> Option<u64> {
     (positions > 0 || states == 0).then_some(positions)
 }
@@ -109,18 +110,18 @@ impl LayerRow {
     }
 }
 
-/// Whether states stand for other numbers of positions, in any layer.
+/// Whether the number of positions differs from that of states, in any layer.
 pub(crate) fn has_positions(rows: &[LayerRow]) -> bool {
     rows.iter().any(|row| row.positions.is_some_and(|positions| positions != row.states))
 }
 
-/// Whether there are other numbers of orbits than of states, in any layer.
+/// Whether the number of orbits differs from that of states, in any layer.
 pub(crate) fn has_orbits(rows: &[LayerRow]) -> bool {
     rows.iter().any(|row| row.orbits.is_some_and(|orbits| orbits != row.states))
 }
 
-/// Whether an aligned table has a column: positions and orbits only if they are not the states, and no
-/// figures that the engine does not have.
+/// Whether an aligned table shows a column. Positions and orbits are shown if they differ from the
+/// states, other figures if the engine has them.
 pub(crate) fn is_shown(column: &str, rows: &[LayerRow], engine: EngineKind) -> bool {
     match column {
         "positions" => has_positions(rows),

@@ -8,14 +8,14 @@ use strata_space::DrawingTheme;
 
 use crate::program;
 
-/// Draws positions. The space of the last drawing stays open: a solution is played in one space, and
-/// opening it may build tables.
+/// Draws positions. The space of the last drawing stays open, because opening it may build tables,
+/// and the positions of a solution are drawn in one space.
 #[derive(Debug, Default)]
 pub(crate) struct Drawings {
     last: Mutex<Option<Opened>>,
 }
 
-/// An open space with what it was opened by.
+/// An open space, and the name and parameters by which it was opened.
 #[derive(Debug)]
 struct Opened {
     name: String,
@@ -24,8 +24,8 @@ struct Opened {
 }
 
 impl Drawings {
-    /// A solution in a space, with drawings if the space has them. Positions that are not those
-    /// before each move and after the last one are left out.
+    /// A solution in a space, with drawings if the space has them. The positions are left out
+    /// unless there is one before each move and one after the last.
     pub(crate) fn solution(
         &self,
         name: &str,
@@ -40,7 +40,7 @@ impl Drawings {
         Solution { moves, positions, has_drawings: drawing.is_some() }
     }
 
-    /// The drawing of a position as SVG. None if the space cannot be opened or has none.
+    /// The drawing of a position as SVG. None if the space cannot be opened or has no drawings.
     pub(crate) fn draw(
         &self,
         name: &str,

@@ -1,4 +1,4 @@
-//! Parameters as they were given.
+//! Parameters of a state space as they were given.
 
 /// A parameter of a state space as it was given.
 #[derive(Debug, PartialEq, Eq)]

@@ -95,7 +95,7 @@ impl Puzzle {
 
     /// The moves in text form, if they lead from start to goal and have the expected number.
     ///
-    /// Moves of the puzzles that have a workbench are replayed by it.
+    /// Moves of shipped puzzles with a checker of their own are replayed by it.
     fn replayed(
         &self,
         moves: &Moves,

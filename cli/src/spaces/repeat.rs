@@ -8,7 +8,7 @@ use strata_store::EngineKind;
 use crate::output::shell::quoted;
 use crate::program;
 
-/// The command that repeats a search; empty if the puzzle is not known, or if it was read from a file.
+/// The command that repeats a search. Empty if the puzzle is not known or was read from a file.
 pub(crate) fn command(space: &str, parameters: &BTreeMap<String, String>, engine: &str) -> String {
     let Ok(entry) = program::puzzles().find(space) else { return String::new() };
     let kind = EngineKind::find(engine).unwrap_or_default();
@@ -16,7 +16,7 @@ pub(crate) fn command(space: &str, parameters: &BTreeMap<String, String>, engine
     let mut flags = Vec::new();
     for parameter in entry.parameters {
         let Some(value) = parameters.get(parameter.name) else { continue };
-        // The content of a file has no name any more.
+        // The parameter has the content of a file, whose name is not recorded.
         if parameter.shown(value) != *value {
             return String::new();
         }
@@ -32,7 +32,7 @@ pub(crate) fn command(space: &str, parameters: &BTreeMap<String, String>, engine
                     flags.push(format!("--{flag}"));
                 }
             }
-            // A value that begins with a dash would be another flag.
+            // Without `=`, a value that begins with a dash would be another flag.
             _ => flags.push(format!("--{flag}={}", quoted(value))),
         }
     }

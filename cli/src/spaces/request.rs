@@ -42,7 +42,7 @@ pub(crate) enum RequestError {
 impl From<RequestError> for Failure {
     fn from(error: RequestError) -> Failure {
         match error {
-            // Decided without a search.
+            // This is decided without a search.
             RequestError::Space(SpaceError::Unsolvable { .. }) => {
                 Failure::new(ExitCode::NoGoal, error)
             }
@@ -58,7 +58,7 @@ pub(crate) fn open(domain: &str, values: &[String], given: Vec<Given>) -> Result
     Ok(space.map_err(|error| RequestError::from(with_path(error, domain, values)))?)
 }
 
-/// An error of a file's content with the file's name instead of the parameter's.
+/// Names the file instead of the parameter in an error about a file's content.
 fn with_path(error: SpaceError, domain: &str, values: &[String]) -> SpaceError {
     let SpaceError::File { name, line, column, why } = error else { return error };
     let entry = program::puzzles().find(domain).map_or(&[][..], |entry| entry.parameters);
@@ -76,7 +76,7 @@ fn read_files(entry: &Entry, parameters: &mut Parameters) -> Result<(), RequestE
         let content = match (parameter.flag.values, value.strip_prefix('@')) {
             (Values::File, _) => read_file(value)?,
             (_, Some(path)) if parameter.flag.takes_file => read_file(path)?,
-            // The value of such a parameter is that of a file, also if it was typed.
+            // A value of such a parameter counts as the content of a file, even if it was typed.
             (_, None) if parameter.flag.takes_file => value.clone(),
             _ => continue,
         };
@@ -124,7 +124,7 @@ pub(crate) fn parameters(
     Ok(parameters)
 }
 
-/// Rewrites start and goal as the space reads them, if they are in the other form.
+/// Rewrites start and goal in the space's own form, if they were given in the other form.
 fn translate(
     form: &OtherForm,
     values: &[String],
@@ -151,7 +151,7 @@ pub(crate) fn short(space: &str, parameters: &BTreeMap<String, String>) -> Strin
     let mut words = vec![space.to_owned()];
     let registry = program::puzzles();
     let Ok(entry) = registry.find(space) else {
-        // A newer coordinator may have more spaces.
+        // The coordinator may be newer and have more spaces.
         words.extend(parameters.iter().map(|(name, value)| format!("{name}={value}")));
         return words.join(" ");
     };
@@ -167,7 +167,7 @@ pub(crate) fn short(space: &str, parameters: &BTreeMap<String, String>) -> Strin
     words.join(" ")
 }
 
-/// Whether a search has a goal. Of a space that cannot be opened here, the parameters tell.
+/// Whether a search has a goal. If the space cannot be opened here, its parameters decide.
 pub(crate) fn has_goal(space: &str, parameters: &BTreeMap<String, String>) -> bool {
     program::puzzles()
         .open(space, parameters)
@@ -203,7 +203,7 @@ impl Naming {
     /// Names from the space, with start and goal in the other form if there is one.
     pub(crate) fn of(space: &Space, form: Option<&OtherForm>) -> Naming {
         let own_name = space.distance_name();
-        // A pair of ends that is the default has a name of its own.
+        // Default ends have a name of their own, such as X(6).
         let form = form.filter(|_| own_name.starts_with("distance("));
         let distance = form.zip(space.ends()).and_then(|(form, [start, goal])| {
             Some(format!("distance({} to {})", (form.show)(&start)?, (form.show)(&goal)?))
@@ -214,8 +214,8 @@ impl Naming {
         Naming { label: space.label(), distance, has_goal: space.has_goal(), counts }
     }
 
-    /// The positions of a layer, which are 0 if they are not counted or there are none; None if they
-    /// are not counted.
+    /// The positions of a layer; None if they are not counted. A count of 0 is kept if the space
+    /// counts positions.
     pub(crate) fn positions(&self, positions: u64, states: u64) -> Option<u64> {
         counted(positions, states).or(self.counts.then_some(positions))
     }

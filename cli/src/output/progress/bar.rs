@@ -12,14 +12,14 @@ use crate::output::events::Event;
 use crate::output::layer::Layer;
 use crate::output::units;
 
-/// Redraws are at least this far apart.
+/// Least time between redraws.
 const REDRAW: Duration = Duration::from_millis(100);
 
 /// A bar of layers with two lines of figures below it.
 pub(super) struct Bar {
     bar: ProgressBar,
     tracker: Tracker,
-    /// Whether a cluster searches, which makes the memory of this process irrelevant.
+    /// Whether the search runs in a cluster: then the memory of this process is not shown.
     remote: bool,
     redraw: Throttle,
 }
@@ -63,7 +63,7 @@ impl Bar {
         self.bar.tick();
     }
 
-    /// The text beside and below the bar, in lines of at most eighty columns.
+    /// The text beside and below the bar, in lines of at most 80 columns.
     fn message(&self, now: Duration, memory: Option<u64>) -> String {
         let Some((depth, width)) = self.tracker.last() else {
             return "starting".to_owned();

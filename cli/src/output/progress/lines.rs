@@ -1,4 +1,5 @@
-//! Progress as log lines: at growing intervals, and a last one; every layer for debugging.
+//! Progress as log lines: some layers at growing intervals, the last layer, and every layer at
+//! level `DEBUG`.
 
 use std::time::Duration;
 
@@ -11,7 +12,7 @@ use super::sink::{Sink, Throttle};
 use crate::output::events::{Checkpoint, Event, Job, Summary};
 use crate::output::layer::Layer;
 
-/// Lines about checkpoints are at least this far apart.
+/// Least time between lines about checkpoints.
 const INTERVAL: Duration = Duration::from_secs(2);
 
 /// Turns events into log lines.
@@ -20,11 +21,11 @@ pub(super) struct Lines {
     job: String,
     pace: Pace,
     checkpoints: Throttle,
-    /// The last layer, if no line at level `INFO` has it.
+    /// The last layer, if it was not logged at level `INFO`.
     held_back: Option<LayerLine>,
     /// The last line about a layer.
     last: Option<LayerLine>,
-    /// Whether a cluster searches, which makes the memory of this process irrelevant.
+    /// Whether the search runs in a cluster: then the memory of this process is not logged.
     remote: bool,
     over: bool,
 }
@@ -53,7 +54,7 @@ impl Lines {
             Some(_) => "job resumed",
             None => "job started",
         };
-        // Figures of other processes are left out.
+        // Figures of this process are not those of a cluster's search.
         let own = |value: u64| Some(value).filter(|_| !self.remote);
         info!(
             job = %job.job,
@@ -86,7 +87,7 @@ impl Lines {
         }
     }
 
-    /// Logs the last layer if it was not logged yet. A log of all layers has it.
+    /// Logs the last layer if it was not logged yet. At level `DEBUG` every layer has been logged.
     fn catch_up(&mut self) {
         if let Some(line) = self.held_back.take()
             && !tracing::enabled!(Level::DEBUG)
@@ -119,7 +120,8 @@ impl Lines {
         );
     }
 
-    /// Logs that the search goes on, with the last layer, or the memory before the first one.
+    /// Logs that the search continues, with the last layer or, before the first one, with the
+    /// memory.
     fn still_searching(&mut self, now: Duration) {
         let elapsed = now.as_secs_f64();
         match &self.last {

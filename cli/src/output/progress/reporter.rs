@@ -41,7 +41,7 @@ pub(crate) struct Progress {
 }
 
 impl Progress {
-    /// Starts the displays of a run, of which `forecast` is known.
+    /// Starts the displays of a run with this forecast.
     pub(crate) fn start(console: &Console, forecast: &Forecast) -> Self {
         let mut sinks = screen(console, forecast);
         if console.json {
@@ -116,7 +116,8 @@ impl Progress {
     }
 }
 
-/// The sinks of standard error. They come first: the bar must be gone before the result.
+/// The sinks of standard error. They come before those of standard output, so that the bar is
+/// removed before the result is printed.
 fn screen(console: &Console, forecast: &Forecast) -> Vec<Box<dyn Sink>> {
     match console.display {
         Display::Bar => vec![Box::new(Bar::new(&console.screen, forecast.clone()))],
@@ -127,7 +128,8 @@ fn screen(console: &Console, forecast: &Forecast) -> Vec<Box<dyn Sink>> {
 
 impl Drop for Progress {
     fn drop(&mut self) {
-        // After `finish` no sink is left; without it another error is being reported.
+        // After `finish` there are no sinks. Without it, the command has failed and reports that
+        // error.
         let _ = self.close();
     }
 }

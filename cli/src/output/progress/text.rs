@@ -21,7 +21,7 @@ pub(super) struct ResultText<W: Write> {
     out: Output<W>,
     /// States searched by an earlier run.
     replayed: u64,
-    /// Whether a cluster searches; its time is that of all runs.
+    /// Whether the search runs in a cluster, whose time is that of all runs.
     remote: bool,
     /// Name of the engine.
     engine: &'static str,
@@ -126,7 +126,7 @@ fn result(summary: &Summary, engine: &str, is_remote: bool, replayed: u64) -> St
         let (positions, depth) = (units::count(positions), units::count(u64::from(depth)));
         line("farthest", &positions, &format!("(positions at depth {depth})"));
     }
-    // Other engines have no figure for what they do not compute.
+    // Figures that the engine does not compute are left out.
     let kind = EngineKind::find(engine);
     if kind.is_none_or(EngineKind::counts_moves) {
         line("generated", &generated, "");

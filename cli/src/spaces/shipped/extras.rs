@@ -1,4 +1,4 @@
-//! Types of what the command line has for single puzzles.
+//! Types for what single puzzles have on the command line besides their parameters.
 
 use std::error::Error;
 
@@ -7,13 +7,13 @@ use strata_run::catalogue::{Entry, Parameters};
 use crate::output::path_form::PathFormat;
 use crate::spaces::moves::{Moves, Shown};
 
-/// What the command line has for one puzzle.
+/// What a puzzle has on the command line besides its parameters.
 pub(crate) struct Extras {
-    /// Whether an entry of the registry is this puzzle, and not another one of its name.
+    /// Whether an entry of the registry is this puzzle, and not another one with its name.
     pub(super) is_of: fn(&Entry) -> bool,
     /// Replays moves between two positions by code that shares nothing with the search.
     pub(crate) replay: fn(&Replay<'_>) -> Result<Shown, String>,
-    /// The other form of positions.
+    /// The other form of positions, if the puzzle has one.
     pub(crate) other_form: Option<OtherForm>,
 }
 
@@ -31,7 +31,7 @@ pub(crate) struct Replay<'a> {
     pub(crate) other_form: bool,
 }
 
-/// Another form of positions than that of the space, chosen by a flag outside the space's parameters.
+/// A second form of start and goal, chosen by a flag that is not a parameter of the space.
 #[derive(Debug)]
 pub(crate) struct OtherForm {
     /// Long name of the flag, and its id.
@@ -40,10 +40,10 @@ pub(crate) struct OtherForm {
     pub(crate) variable: &'static str,
     /// Help of the flag.
     pub(crate) help: &'static str,
-    /// Reads a start or goal for a puzzle with these positional values; None if it is written the
+    /// Reads a start or goal, for a puzzle with these positional values. None if it is written the
     /// same in both forms.
     pub(crate) read: fn(values: &[String], end: &str) -> Result<Option<String>, Refused>,
-    /// A start or goal of the space in this form.
+    /// Shows a start or goal of the space in this form.
     pub(crate) show: fn(end: &str) -> Option<String>,
 }
 

@@ -1,6 +1,7 @@
-//! What the command line has for single shipped puzzles besides their parameters.
+//! Extras of single shipped puzzles: independent replay of moves, and other forms of positions.
 //!
-//! Nothing else in the command line depends on a puzzle, apart from the commands of single puzzles.
+//! Besides the commands of single puzzles, this is the only part of the command line that depends
+//! on a puzzle.
 
 mod extras;
 pub(crate) mod gold;
@@ -30,7 +31,7 @@ static EXTRAS: [Extras; 2] = [
     Extras { is_of: Entry::is_of::<Tiles>, replay: tiles::replay, other_form: None },
 ];
 
-/// What there is for a puzzle of the program.
+/// The extras of a puzzle of the program.
 pub(crate) fn of(puzzle: &str) -> Option<&'static Extras> {
     in_registry(program::puzzles(), puzzle)
 }

@@ -7,10 +7,11 @@ use super::gold;
 use crate::output::path_form::PathFormat;
 use crate::spaces::moves::Shown;
 
-/// Replays moves. Those of Panex Gold are shown without tiles, which have no names.
+/// Replays moves. In the form of Panex Gold they are shown without the tiles, which have no names
+/// there.
 pub(super) fn replay(replay: &Replay<'_>) -> Result<Shown, String> {
     let Replay { ends: [start, goal], moves, format, other_form: gold, .. } = replay;
-    // Each level has two tiles.
+    // There are two tiles for each level.
     let tiles = start.split_whitespace().filter(|word| !matches!(*word, "/" | "-")).count();
     let level = u8::try_from(tiles / 2).unwrap_or(u8::MAX);
     let read = |end: &str| Position::parse(end, level).map_err(|error| error.to_string());
@@ -34,7 +35,7 @@ pub(super) fn replay(replay: &Replay<'_>) -> Result<Shown, String> {
 pub(super) fn read_gold(values: &[String], end: &str) -> Result<Option<String>, Refused> {
     let level = values.first().and_then(|level| level.parse().ok());
     match (level, end.trim()) {
-        // The space refuses the level.
+        // The space reports a malformed level.
         (None, _) | (_, "towers" | "exchanged") => Ok(None),
         (Some(level), _) => Ok(Some(gold::read(end, level)?.to_string())),
     }
