@@ -1,6 +1,6 @@
-//! Draws positions, as text or as SVG. A tile is drawn in the layer it rests in.
+//! Drawings of positions, as text or as SVG. Each tile is drawn in the layer it rests in.
 //!
-//! `strata-puzzles` draws positions, too: those that can be searched, of up to 14 levels. Positions
+//! `strata-puzzles` also draws positions: those that can be searched, of up to 14 levels. Positions
 //! here have up to 99 levels, and this crate shares no code with the search.
 
 use std::fmt::Write as _;
@@ -59,7 +59,7 @@ pub fn row(positions: &[Position]) -> String {
     (0..height).map(line).collect::<Vec<_>>().join("\n")
 }
 
-/// All lines are equally long.
+/// The lines of a drawing, all of the same length. `name` gives the text of a tile.
 fn lines(position: &Position, name: impl Fn(&Tile) -> String) -> Vec<String> {
     let digits = position.level().to_string().len();
     let width = digits + 1;
@@ -85,16 +85,16 @@ fn tile_in(tiles: &[(Tile, u8)], layer: u8) -> Option<Tile> {
     tiles.iter().find(|(_, at)| *at == layer).map(|(tile, _)| *tile)
 }
 
-/// Height of a layer in an SVG drawing, in its units.
+/// Height of a layer in an SVG drawing.
 const LAYER: u32 = 20;
-/// Distance between the middles of two columns is this and the widest tile.
+/// Space between the widest tiles of two columns.
 const SPACING: u32 = 16;
 /// Space for the numbers of the layers, on the left.
 const MARGIN: u32 = 22;
-/// Letters and numbers outside of tiles, to be read on white and on black.
+/// Colour of the letters and numbers outside tiles, readable on white and on black.
 const GREY: &str = "#777";
 
-/// Width of a tile: those of a tower make a triangle, as the pictures on the tiles do.
+/// Width of a tile. The tiles of a tower form a triangle.
 fn width(level: u8) -> u32 {
     28 + 6 * u32::from(level)
 }
@@ -136,7 +136,7 @@ pub fn svg(position: &Position) -> String {
     out
 }
 
-/// A tile around a point.
+/// A tile with its centre at a point.
 fn svg_tile(tile: Tile, x: u32, y: u32) -> String {
     let fill = match tile.colour {
         Colour::Blue => "#2b6cb0",

@@ -50,13 +50,13 @@ impl fmt::Display for GoldPlace {
     }
 }
 
-/// A text is not a Gold position, or one whose levels are not determined.
+/// Error of a text that is not a Gold position, or whose levels are not determined.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum GoldError {
     /// Not three columns.
     #[error(transparent)]
     Text(#[from] TextError),
-    /// Something else than tiles and empty layers.
+    /// A token that is neither a tile nor an empty layer.
     #[error("{column}, token {place}: '{token}' is none of b, o and . (an empty layer)")]
     Token {
         /// The column.
@@ -74,7 +74,7 @@ pub enum GoldError {
         /// Orange tiles.
         orange: usize,
     },
-    /// More layers than there are.
+    /// A column with more layers than the puzzle has.
     #[error("{column} has {found} layers, a column of level {level} has {} with the track", level + 1)]
     TooHigh {
         /// The column.
@@ -84,7 +84,7 @@ pub enum GoldError {
         /// Tiles per tower.
         level: u8,
     },
-    /// A tile that rests where no tile of its colour can.
+    /// A tile in a layer in which no tile of its colour can rest.
     #[error(
         "no level fits {0}: others of its colour that need theirs are too many, or it would sink"
     )]
@@ -107,10 +107,10 @@ pub enum GoldError {
 }
 
 impl GoldPosition {
-    /// Gives the tiles their levels, if only one order of levels is legal.
+    /// The position with levels, if exactly one assignment of levels is legal.
     ///
-    /// A tile with an empty layer below it has sunk as deep as it can: its level is its layer. Any
-    /// other has at least that level.
+    /// A tile with an empty layer below it has sunk as deep as it can, so its level is its layer.
+    /// The level of any other tile is at least its layer.
     ///
     /// # Errors
     /// If the levels of two tiles can be exchanged, or no level fits a tile. The error names them.

@@ -23,7 +23,7 @@ impl Move {
     /// All six.
     pub const ALL: [Move; 6] = [Move::LC, Move::LR, Move::CL, Move::CR, Move::RL, Move::RC];
 
-    /// The move between two columns; none from a column to itself.
+    /// The move between two columns; none if they are equal.
     pub fn between(from: Column, to: Column) -> Option<Move> {
         Move::ALL.into_iter().find(|mv| mv.from() == from && mv.to() == to)
     }
@@ -146,7 +146,7 @@ impl Extend<Move> for Word {
 impl Add<&Word> for Word {
     type Output = Word;
 
-    /// One after the other.
+    /// The moves of both words, one after the other.
     fn add(mut self, after: &Word) -> Word {
         self.0.extend_from_slice(after);
         self
@@ -221,11 +221,11 @@ pub enum MoveFault {
     NoMove,
 }
 
-/// A text is not a list of moves.
+/// Error of a text that is not a list of moves.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("move {number}: '{token}' is {fault}")]
 pub struct MoveTextError {
-    /// Which move, from 1.
+    /// Number of the move, from 1.
     pub number: usize,
     /// The token that does not fit.
     pub token: String,

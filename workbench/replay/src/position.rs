@@ -46,7 +46,7 @@ fn tiles(count: usize) -> String {
     format!("{count} tile{}", if count == 1 { "" } else { "s" })
 }
 
-/// Tiles do not make a position.
+/// Error of tiles that do not make a position.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PositionError {
     /// A level that no position has.
@@ -65,7 +65,7 @@ pub enum PositionError {
         /// Tiles per tower.
         level: u8,
     },
-    /// A tile that is there twice.
+    /// A tile that occurs twice.
     #[error("{tile} is there twice, in {} and in {}", .columns[0], .columns[1])]
     Duplicate {
         /// The tile.
@@ -73,7 +73,7 @@ pub enum PositionError {
         /// Where it is, from left to right.
         columns: [Column; 2],
     },
-    /// Tiles that are not there.
+    /// Tiles that do not occur.
     #[error("missing: {}", .tiles.iter().map(Tile::to_string).collect::<Vec<_>>().join(", "))]
     Missing {
         /// The tiles.
@@ -137,7 +137,7 @@ impl Position {
     /// The blue tower on L, the orange one on R.
     ///
     /// # Errors
-    /// The level must be from 1 to [`MAX_LEVEL`].
+    /// If the level is not from 1 to [`MAX_LEVEL`].
     pub fn start(level: u8) -> Result<Position, PositionError> {
         let tower = |tile: fn(u8) -> Tile| (1..=level).map(tile).collect();
         Position::new(level, [tower(Tile::blue), Vec::new(), tower(Tile::orange)])
@@ -146,7 +146,7 @@ impl Position {
     /// The start with the colours exchanged: where the exchange of the towers ends.
     ///
     /// # Errors
-    /// The level must be from 1 to [`MAX_LEVEL`].
+    /// If the level is not from 1 to [`MAX_LEVEL`].
     pub fn goal(level: u8) -> Result<Position, PositionError> {
         Ok(Position::start(level)?.star())
     }
@@ -178,10 +178,10 @@ impl Position {
         self.columns[column.index()].last().copied()
     }
 
-    /// Checks the rule that [`Position`] alone does not guarantee.
+    /// Checks the rule about the centre's top layer. [`Position`] guarantees all other rules.
     ///
     /// # Errors
-    /// If centre-top is forbidden and a tile of C has no room left.
+    /// If centre-top is forbidden and a tile of C has as many tiles above it as its level.
     pub fn check(&self, centre_top: CentreTop) -> Result<(), RuleError> {
         match centre_top {
             CentreTop::Allowed => Ok(()),
@@ -210,7 +210,7 @@ impl Position {
         Move::ALL.into_iter().filter(move |mv| self.check_move(*mv, centre_top).is_ok())
     }
 
-    /// The tile that a move moves.
+    /// The tile that the move would take.
     ///
     /// # Errors
     /// If the move is not legal here.
@@ -240,7 +240,7 @@ impl Position {
         Ok(tile)
     }
 
-    /// The tiles of a column with the number of tiles above each, one more tile on top if given.
+    /// The tiles of a column with the number of tiles above each, as if `more` lay on top.
     fn burdens(&self, column: Column, more: Option<Tile>) -> impl Iterator<Item = (Tile, usize)> {
         more.into_iter().chain(self.column(column)).zip(0..)
     }
@@ -261,7 +261,7 @@ impl Position {
     }
 }
 
-/// Every tile of the level must be there once, and no other.
+/// Checks that every tile of the level occurs once, and that there are no other tiles.
 fn check_tiles(level: u8, columns: &[Vec<Tile>; 3]) -> Result<(), PositionError> {
     let mut places = vec![[None::<Column>; 2]; usize::from(level)];
     for (column, tiles) in Column::ALL.into_iter().zip(columns) {

@@ -1,10 +1,10 @@
-//! Replays lists of moves from a position, every move checked.
+//! Replay of lists of moves from a position, with every move checked.
 
 use crate::moves::{Move, NamedMove};
 use crate::position::{CentreTop, MoveError, Position, RuleError};
 use crate::tile::Tile;
 
-/// A list of moves does not fit the position it was replayed from.
+/// Error of a list of moves that does not fit the position from which it is replayed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ReplayError {
     /// Centre-top is forbidden, but the first position has it.
@@ -13,21 +13,21 @@ pub enum ReplayError {
     /// A move is not legal.
     #[error("move {number} ({mv}): {error}")]
     Illegal {
-        /// Which move, from 1.
+        /// Number of the move, from 1.
         number: u64,
         /// The move, with its tile if the list or the position names one.
         mv: NamedMove,
-        /// Why not.
+        /// The reason.
         error: MoveError,
     },
-    /// The list names another tile than the one that is there.
+    /// The list names a tile that differs from the one that moves.
     #[error("move {number} ({mv}): the top tile of {} is {found}", mv.mv.from())]
     OtherTile {
-        /// Which move, from 1.
+        /// Number of the move, from 1.
         number: u64,
-        /// The move as the list has it.
+        /// The move as it is in the list.
         mv: NamedMove,
-        /// The tile that is there.
+        /// The tile that moves.
         found: Tile,
     },
 }
@@ -41,19 +41,19 @@ pub struct Replay {
 }
 
 impl Replay {
-    /// Begins with a position.
+    /// Begins with a position, before any move.
     ///
     /// # Errors
-    /// If centre-top is forbidden, the position must not have it.
+    /// If centre-top is forbidden and the position has a tile there.
     pub fn new(start: Position, centre_top: CentreTop) -> Result<Replay, ReplayError> {
         start.check(centre_top).map_err(ReplayError::Start)?;
         Ok(Replay { position: start, moves: 0, centre_top })
     }
 
-    /// Makes one move and returns it with the tile it moved. After an error nothing has changed.
+    /// Makes one move, and returns it with the tile that moved. After an error nothing has changed.
     ///
     /// # Errors
-    /// If the move is illegal, or names another tile than the one that is there.
+    /// If the move is illegal, or names a tile that differs from the one that moves.
     pub fn step(&mut self, next: impl Into<NamedMove>) -> Result<NamedMove, ReplayError> {
         let mv: NamedMove = next.into();
         let number = self.moves + 1;
@@ -71,12 +71,12 @@ impl Replay {
         Ok(NamedMove { tile: Some(tile), ..mv })
     }
 
-    /// Where the moves so far have led.
+    /// The position after the moves so far.
     pub fn position(&self) -> &Position {
         &self.position
     }
 
-    /// Moves so far.
+    /// Number of moves so far.
     pub fn moves(&self) -> u64 {
         self.moves
     }
@@ -87,11 +87,11 @@ impl Replay {
     }
 }
 
-/// Replays moves from a position. `visit` sees every position with the number of moves before it,
-/// the first one included. Returns the replay at its end.
+/// Replays moves from a position. `visit` is called with every position, the first one included,
+/// and the number of moves before it. Returns the replay at its end.
 ///
 /// # Errors
-/// If the move is illegal, or names another tile than the one that is there.
+/// If a move is illegal, or names a tile that differs from the one that moves.
 pub fn replay<M: Into<NamedMove>>(
     start: &Position,
     moves: impl IntoIterator<Item = M>,
@@ -116,10 +116,10 @@ pub fn name_moves(start: &Position, word: &[Move]) -> Result<Vec<NamedMove>, Rep
     word.iter().map(|mv| replay.step(mv)).collect()
 }
 
-/// Every `step`-th position of a replay, and the last one, with the number of moves before it.
+/// Every `step`-th position of a replay and the last one, each with the number of moves before it.
 ///
 /// # Errors
-/// If the move is illegal, or names another tile than the one that is there.
+/// If a move is illegal, or names a tile that differs from the one that moves.
 pub fn positions_every<M: Into<NamedMove>>(
     step: std::num::NonZeroU64,
     start: &Position,

@@ -6,13 +6,13 @@ use std::str::FromStr;
 use crate::position::{Position, PositionError};
 use crate::tile::{Column, NotATile, Tile};
 
-/// A text is not a position.
+/// Error of a text that is not a position.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum TextError {
     /// Not three columns.
     #[error("a position has three columns with '/' between them (b1 / - / o1), this has {found}")]
     Columns {
-        /// How many there are.
+        /// Number of columns.
         found: usize,
     },
     /// Nothing between two slashes.
@@ -26,9 +26,9 @@ pub enum TextError {
     Token {
         /// The column.
         column: Column,
-        /// Which token of the column, from 1.
+        /// Number of the token in its column, from 1.
         place: usize,
-        /// What is wrong with it.
+        /// The reason.
         error: NotATile,
     },
     /// The tiles do not make a position.
@@ -74,7 +74,7 @@ fn parse_columns(text: &str) -> Result<[Vec<Tile>; 3], TextError> {
     Ok(columns)
 }
 
-/// The tokens of the three columns; none for `-`.
+/// The tokens of the three columns. A column `-` has none.
 pub(crate) fn split_columns(text: &str) -> Result<[Vec<&str>; 3], TextError> {
     let parts: Vec<Vec<&str>> =
         text.split('/').map(|part| part.split_whitespace().collect()).collect();
@@ -90,7 +90,7 @@ pub(crate) fn split_columns(text: &str) -> Result<[Vec<&str>; 3], TextError> {
     Ok(columns)
 }
 
-/// Writes the tokens of the three columns, `-` for none.
+/// Writes the tokens of the three columns, with `-` for a column without tokens.
 pub(crate) fn write_columns<I: Iterator<Item = String>>(
     f: &mut fmt::Formatter<'_>,
     tokens: impl Fn(Column) -> I,

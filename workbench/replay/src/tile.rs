@@ -44,7 +44,7 @@ impl Colour {
 /// A tile: its level is the deepest layer it can rest in. Text form: `b1`, `o12`.
 #[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Tile {
-    /// 1 for the top of a tower.
+    /// Its place in its tower, from 1 at the top.
     pub level: u8,
     /// Whose tower it belongs to.
     pub colour: Colour,
@@ -74,7 +74,7 @@ impl fmt::Display for Tile {
     }
 }
 
-/// A text is not a tile.
+/// Error of a text that is not a tile.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("'{0}' is not a tile: b or o and a level from 1 to {MAX_LEVEL}, such as b1 or o12")]
 pub struct NotATile(pub String);

@@ -3,7 +3,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::gold::{GoldError, GoldPosition};
 
-/// Where a random walk from the start ends.
+/// The end of a random walk from the start.
 pub(crate) fn any_position(highest: u8) -> impl Strategy<Value = Position> {
     let steps = prop::collection::vec(any::<prop::sample::Index>(), 0..200);
     (1..=highest, steps).prop_map(|(level, steps)| {
@@ -93,7 +93,7 @@ fn with_more(level: u8, columns: &[Vec<Tile>; 3], tiles: &[Tile], found: &mut Ve
     }
     for (at, tile) in tiles.iter().enumerate() {
         let rest = [&tiles[..at], &tiles[at + 1..]].concat();
-        // To the right of the last column in use only, so that each arrangement comes once.
+        // Only columns from the last one in use on, so that each arrangement occurs once.
         let last = columns.iter().rposition(|column| !column.is_empty()).unwrap_or(0);
         for column in last..3 {
             let mut columns = columns.clone();

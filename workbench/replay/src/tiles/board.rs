@@ -8,7 +8,7 @@ use crate::tiles::moves::Move;
 /// The fewest rows and columns.
 pub const MIN_SIDE: u8 = 2;
 
-/// Limit of rows and of columns: a tile's number fits a byte.
+/// The most rows and columns, so that a tile's number fits a byte.
 pub const MAX_SIDE: u8 = 15;
 
 /// Rows and columns of a board, each from [`MIN_SIDE`] to [`MAX_SIDE`]. Text form: `3x4`.
@@ -38,7 +38,7 @@ pub enum ShapeError {
 }
 
 impl Shape {
-    /// A shape.
+    /// A shape with these rows and columns.
     ///
     /// # Errors
     /// If a side is out of range.
@@ -72,7 +72,7 @@ impl Shape {
         Shape { rows: self.columns, columns: self.rows }
     }
 
-    /// The square next to one, from 0, or none beyond the edge.
+    /// The square next to `cell` in a direction; none beyond the edge. Squares are counted from 0.
     pub fn beside(self, cell: usize, towards: Move) -> Option<usize> {
         let (row, column) = (cell / self.columns(), cell % self.columns());
         match towards {
@@ -117,7 +117,7 @@ pub struct Board {
     blank: usize,
 }
 
-/// Why numbers are not a board.
+/// Error of numbers that do not make a board.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum BoardError {
     /// Too many or too few.
@@ -138,7 +138,7 @@ pub enum BoardError {
         /// The shape.
         shape: Shape,
     },
-    /// A tile, or the blank, for the second time.
+    /// A tile, or the blank, that occurs for the second time.
     #[error("square {square}: {tile} is on square {first} already")]
     Twice {
         /// The square, from 1.
@@ -151,10 +151,10 @@ pub enum BoardError {
 }
 
 impl Board {
-    /// A board by its tiles, row by row, 0 for the blank.
+    /// A board from its tiles, row by row, with 0 for the blank.
     ///
     /// # Errors
-    /// If there are too many or too few, or one is out of range or there twice.
+    /// If the number of tiles is wrong, or a tile is out of range or occurs twice.
     pub fn new(shape: Shape, tiles: Vec<u8>) -> Result<Board, BoardError> {
         if tiles.len() != shape.squares() {
             return Err(BoardError::Count { shape, found: tiles.len() });
@@ -199,7 +199,7 @@ impl Board {
         self.blank / self.shape.columns() + 1
     }
 
-    /// Moves the blank. Returns false, and changes nothing, at the edge.
+    /// Moves the blank. At the edge it changes nothing and returns false.
     pub fn step(&mut self, mv: Move) -> bool {
         let Some(next) = self.shape.beside(self.blank, mv) else { return false };
         self.cells.swap(self.blank, next);
@@ -207,8 +207,8 @@ impl Board {
         true
     }
 
-    /// Turned by 90 degrees: what was on top is then on the right, or, counterclockwise, on the
-    /// left. A turned walk of the blank keeps its clockwise turns.
+    /// The board turned by 90 degrees: its upper side becomes the right one or, counterclockwise,
+    /// the left one. The clockwise turns of a walk stay clockwise on the turned board.
     #[must_use]
     pub fn rotated(&self, clockwise: bool) -> Board {
         let shape = self.shape.turned();
@@ -219,7 +219,7 @@ impl Board {
     }
 }
 
-/// The square from 0 that a square of a rotated board came from.
+/// The square, from 0, from which a square of a rotated board came.
 fn unrotated(rotated: Shape, cell: usize, clockwise: bool) -> usize {
     let (row, column) = (cell / rotated.columns(), cell % rotated.columns());
     if clockwise {

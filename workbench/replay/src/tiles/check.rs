@@ -16,7 +16,7 @@ pub struct Walked {
     pub choices: Vec<usize>,
 }
 
-/// A rule that a walk breaks, at the move with that number, from 1.
+/// A rule that a walk breaks. Moves are counted from 1.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Violation {
     /// The blank leaves the board.
@@ -37,7 +37,7 @@ pub enum Violation {
         /// The move.
         mv: Move,
     },
-    /// A right turn that nothing forces, where there is no choice.
+    /// A right turn that is not forced, on a square without a choice.
     #[error("move {at}, {mv}: the blank turns on square {square}, where it has no choice")]
     NotForced {
         /// Number of the move.
@@ -50,20 +50,22 @@ pub enum Violation {
     /// The walk ends elsewhere.
     #[error("the walk ends at {end}")]
     NotSolved {
-        /// Where.
+        /// The board at the end.
         end: Board,
     },
 }
 
-/// The side of the board along which the blank may choose, between the corners and while it goes
-/// clockwise: straight on, or a right turn away from the edge.
+/// The side of the board along which theorems 3 and 4 leave a choice. The blank goes along it
+/// clockwise; between the corners it may go straight on, or turn right, away from the edge.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub enum Side {
-    /// Boards with two rows, or at least as many rows as columns: left or up.
+    /// Boards with two rows, and boards of at least three columns with as many rows or more. The
+    /// blank goes left, or turns up.
     Bottom,
-    /// Boards with more columns than rows, and at least three rows: down or left.
+    /// Boards with at least three rows and more columns than rows. The blank goes down, or turns
+    /// left.
     Right,
-    /// Boards with two columns and more rows: up or right.
+    /// Boards with two columns and more rows. The blank goes up, or turns right.
     Left,
 }
 
@@ -88,8 +90,8 @@ impl Side {
     }
 }
 
-/// The squares, from 1, on which theorems 3 and 4 leave a choice: the squares of the side without
-/// its corners. min(N, P) - 2 in number if N and P are at least 3, else max(N, P) - 2.
+/// The squares, from 1, on which theorems 3 and 4 leave a choice: those of the side without its
+/// corners. Their number is min(N, P) - 2 if N and P are at least 3, else max(N, P) - 2.
 pub fn choice_squares(shape: Shape) -> Vec<usize> {
     let (rows, columns) = (shape.rows(), shape.columns());
     match Side::of(shape) {
@@ -100,7 +102,7 @@ pub fn choice_squares(shape: Shape) -> Vec<usize> {
 }
 
 /// Squares, from 0, in the order in which they are settled: line by line towards the side with the
-/// choices, and the last two lines together, pair by pair.
+/// choices; the last two lines are settled together, pair by pair.
 fn settling(shape: Shape) -> Vec<usize> {
     let (rows, columns) = (shape.rows(), shape.columns());
     let at = |row: usize, column: usize| row * columns + column;
@@ -123,9 +125,9 @@ fn settling(shape: Shape) -> Vec<usize> {
 /// left or back, and a right turn is made only where going straight would lead off the board or
 /// onto a settled square, or where there is a choice. The first move is free.
 ///
-/// A square is settled when the blank will not enter it any more and the same holds of all squares
-/// before it in the order of the procedure: row by row, and the last two rows column by column
-/// (turned with the board). So the region in which the blank works is read from the walk itself.
+/// A square is settled when the blank does not enter it any more, and all squares before it in the
+/// order of the procedure are settled: row by row, and the last two rows column by column (turned
+/// with the board). So the region in which the blank works is read from the walk itself.
 ///
 /// # Errors
 /// The first rule that is broken.

@@ -24,7 +24,8 @@ pub enum Choices {
     Free,
     /// On the squares of [`choice_squares`], while it goes along their side.
     Side,
-    /// On the bottom row but its corners, while it goes left, whatever the board's shape.
+    /// On the squares of the bottom row between the corners, while it goes left, whatever the
+    /// board's shape.
     Bottom,
 }
 
@@ -76,15 +77,15 @@ pub fn follow(start: &Board, walk: &[Move], choices: Choices) -> Result<Board, V
     Ok(board)
 }
 
-/// Why a search cannot run.
+/// Error of a search that cannot run.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ClockwiseError {
-    /// The states do not fit a word of 64 bits, or memory.
+    /// The states do not fit a word of 64 bits, or do not fit the memory.
     #[error("a clockwise search of a {shape} board would need {} of memory", size(*bytes))]
     Memory {
         /// The shape.
         shape: Shape,
-        /// Bytes; none if they are more than can be counted.
+        /// Bytes that the search needs; none if the number does not fit 64 bits.
         bytes: Option<u64>,
     },
 }
@@ -98,9 +99,10 @@ fn size(bytes: Option<u64>) -> String {
 pub struct Level {
     /// Number of moves to the goal.
     pub depth: u32,
-    /// Boards that no shorter walk takes to the goal.
+    /// Number of boards whose shortest walk to the goal has this length.
     pub boards: u64,
-    /// Pairs of a board and a next move that begin no shorter walk to the goal.
+    /// Number of states, pairs of a board and a next move, whose shortest walk to the goal has this
+    /// length.
     pub states: u64,
 }
 
@@ -109,7 +111,7 @@ pub struct Level {
 struct Predecessor {
     /// Bit of the earlier state.
     bit: u32,
-    /// Which of the moves between rows leads from the one to the other; none if the order stays.
+    /// Index of the jump from the earlier order to the later one; none if the order stays.
     across: Option<usize>,
 }
 
@@ -119,7 +121,7 @@ pub struct Clockwise {
     goal: Board,
     choices: Choices,
     orders: Orders,
-    /// By bit.
+    /// Predecessors of a state, by its bit.
     predecessors: Vec<Vec<Predecessor>>,
     jumps: Vec<Jump>,
     /// Depth of the last layer.
@@ -144,8 +146,8 @@ impl Clockwise {
         Orders::count(shape)?.checked_mul(word)
     }
 
-    /// A search for walks to a goal, which may not take more than `memory` bytes. [`Self::walk`]
-    /// requires `walks`.
+    /// A search for walks to a goal, in at most `memory` bytes. With `walks` it keeps the depths
+    /// that [`Self::walk`] needs.
     ///
     /// # Errors
     /// If it needs more memory.
@@ -181,7 +183,7 @@ impl Clockwise {
         })
     }
 
-    /// The next layer, from depth 0 on; none when all states are known.
+    /// Searches the next layer, from depth 0 on. None when all states are known.
     pub fn advance(&mut self) -> Option<Level> {
         let Some(depth) = self.depth else {
             self.depth = Some(0);
@@ -197,7 +199,7 @@ impl Clockwise {
         Some(level)
     }
 
-    /// The states whose move leads to the goal.
+    /// Marks the states whose move leads to the goal.
     fn before_goal(&mut self) {
         for mv in Move::ALL {
             let mut board = self.goal.clone();
@@ -209,7 +211,7 @@ impl Clockwise {
         }
     }
 
-    /// Takes what is new of `next` as the current layer, and counts it.
+    /// Makes the new states of `next` the current layer, and counts them.
     fn settle(&mut self, depth: u32) -> Level {
         let goal = {
             let (order, _) = self.orders.read(&self.goal);
@@ -239,7 +241,7 @@ impl Clockwise {
         level
     }
 
-    /// Marks everything before the current layer in `next`.
+    /// Marks the predecessors of the current layer in `next`.
     fn expand(&mut self) {
         let mut across = vec![0u64; self.jumps.len()];
         for rank in 0..self.current.len() {
@@ -272,7 +274,7 @@ impl Clockwise {
         }
     }
 
-    /// Whether the layers so far hold a board, or it is the goal.
+    /// Whether a board is the goal, or is in one of the layers so far.
     pub fn reaches(&self, board: &Board) -> bool {
         let (order, _) = self.orders.read(board);
         let cell = board.blank() - 1;
@@ -290,8 +292,8 @@ impl Clockwise {
         depth.filter(|depth| *depth > 0)
     }
 
-    /// A shortest walk from a board that the layers so far hold. None if they do not, or no walks
-    /// were requested.
+    /// A shortest walk from a board. None if the board is not in the layers so far, or walks were
+    /// not requested.
     pub fn walk(&self, board: &Board) -> Option<Word> {
         let (mut board, mut moves) = (board.clone(), Vec::new());
         let shape = board.shape();
@@ -322,7 +324,7 @@ fn inverse(mv: Move) -> Move {
     mv.right_turn().right_turn()
 }
 
-/// A bit for each square with any move.
+/// The first of the four bits of each square that has a bit.
 fn boards(word: u64) -> u64 {
     (word | word >> 1 | word >> 2 | word >> 3) & 0x1111_1111_1111_1111
 }
@@ -334,7 +336,7 @@ fn for_bits(mut word: u64, mut visit: impl FnMut(usize)) {
     }
 }
 
-/// The predecessors of every state, by its bit, and the jumps of those that change the order.
+/// The predecessors of every state, by its bit, and the jumps of predecessors with another order.
 fn predecessors(shape: Shape, choices: Choices) -> (Vec<Vec<Predecessor>>, Vec<Jump>) {
     let mut jumps = Vec::new();
     let mut all = vec![Vec::new(); 4 * shape.squares()];

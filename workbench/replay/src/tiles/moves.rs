@@ -1,4 +1,4 @@
-//! Moves of the blank, and how a move turns from the one before.
+//! Moves of the blank, and the turn between two moves.
 
 use std::fmt;
 
@@ -13,7 +13,7 @@ pub enum Move {
     Left,
 }
 
-/// A move against the one before it.
+/// Direction of a move relative to the one before it.
 #[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Turn {
     /// In the same direction.
@@ -36,7 +36,7 @@ impl Move {
         Move::ALL[(self as usize + 1) % 4]
     }
 
-    /// How this move turns from the one before.
+    /// The turn from the move `before` to this one.
     pub fn turn_from(self, before: Move) -> Turn {
         match (self as usize + 4 - before as usize) % 4 {
             0 => Turn::Straight,
@@ -62,7 +62,7 @@ impl Move {
         }
     }
 
-    /// The move of a letter.
+    /// The move with a letter.
     pub fn from_letter(letter: char) -> Option<Move> {
         Move::ALL.into_iter().find(|mv| mv.letter() == letter)
     }

@@ -1,25 +1,27 @@
-//! Orders of tiles as numbers. Squares are read row by row, every second row backwards, and the
-//! blank is left out. A move then keeps the order or takes one tile past an even number of others,
-//! so that only the orders of one parity can be reached, and only they are numbered.
+//! Numbering of the orders of tiles, as an index into tables.
+//!
+//! The squares are read row by row, every second row backwards, and the blank is left out. A move
+//! then keeps the order, or takes one tile past an even number of others. So only the orders of one
+//! parity can be reached, and only they are numbered.
 
 use crate::tiles::board::{Board, Shape};
 use crate::tiles::moves::Move;
 
-/// The numbers of the orders that a board's moves lead to.
+/// Numbering of the orders that can be reached from a board.
 #[derive(Clone, Debug)]
 pub(crate) struct Orders {
     shape: Shape,
     parity: u32,
 }
 
-/// Where a tile is in an order, before and after a move.
+/// Index of a tile in an order before and after a move.
 pub(crate) type Jump = (usize, usize);
 
 /// An order of at most 15 tiles; entries after the last tile are ignored.
 pub(crate) type Order = [u8; 16];
 
 impl Orders {
-    /// For boards of at most 16 squares.
+    /// The numbering for a board of at most 16 squares.
     pub(crate) fn of(board: &Board) -> Orders {
         let mut orders = Orders { shape: board.shape(), parity: 0 };
         let (order, _) = orders.read(board);
@@ -35,13 +37,13 @@ impl Orders {
         self.shape.squares() - 1
     }
 
-    /// How many orders there are for a shape: half of the permutations of its tiles. None if that is
-    /// more than 2^64.
+    /// Number of orders for a shape: half of the permutations of its tiles. None if it exceeds 64
+    /// bits.
     pub(crate) fn count(shape: Shape) -> Option<u64> {
         (3..shape.squares() as u64).try_fold(1u64, u64::checked_mul)
     }
 
-    /// The place of a square (from 0) in the reading order; and the square of a place.
+    /// The place of a square in the reading order, both from 0. The function is its own inverse.
     pub(crate) fn place(shape: Shape, cell: usize) -> usize {
         let (row, column) = (cell / shape.columns(), cell % shape.columns());
         let along = if row.is_multiple_of(2) { column } else { shape.columns() - 1 - column };
@@ -61,7 +63,7 @@ impl Orders {
         (order, blank)
     }
 
-    /// The number of an order.
+    /// The number of an order; its parity is not checked.
     pub(crate) fn rank(&self, order: &Order) -> usize {
         let tiles = self.tiles();
         let (mut rank, mut left) = (0, u32::MAX);
@@ -75,7 +77,7 @@ impl Orders {
         rank
     }
 
-    /// The order of a number.
+    /// The order with a number.
     pub(crate) fn order(&self, mut rank: usize) -> Order {
         let tiles = self.tiles();
         let mut digits = [0; 16];
@@ -97,8 +99,8 @@ impl Orders {
         order
     }
 
-    /// What moving the blank from a square (from 0) does: the square it goes to, and the jump of the
-    /// tile; none at the edge.
+    /// The effect of moving the blank from a square, from 0: the square it goes to, and the jump of
+    /// the tile that it passes in the order. None at the edge.
     pub(crate) fn moved(shape: Shape, cell: usize, mv: Move) -> Option<(usize, Jump)> {
         let to = shape.beside(cell, mv)?;
         let (from, at) = (Orders::place(shape, cell), Orders::place(shape, to));
@@ -106,7 +108,7 @@ impl Orders {
         Some((to, jump))
     }
 
-    /// Makes a tile jump.
+    /// Moves a tile within an order.
     pub(crate) fn jump(order: &mut Order, (was, is): Jump) {
         if was < is {
             order[was..=is].rotate_left(1);

@@ -5,7 +5,8 @@ use std::str::FromStr;
 
 use crate::tiles::board::{Board, BoardError, MAX_SIDE, MIN_SIDE, Shape};
 
-/// A text is not a board. Rows and columns are counted from 1; the first wrong token is named.
+/// Error of a text that is not a board. Rows and columns are counted from 1; the first wrong token
+/// is named.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum TextError {
     /// Too many or too few rows.
@@ -13,7 +14,7 @@ pub enum TextError {
     Rows {
         /// The shape.
         shape: Shape,
-        /// How many rows there are.
+        /// Number of rows.
         found: usize,
     },
     /// A row with too few tokens.
@@ -23,7 +24,7 @@ pub enum TextError {
         row: usize,
         /// Its last token.
         last: String,
-        /// How many tokens it has.
+        /// Number of its tokens.
         found: usize,
         /// The shape.
         shape: Shape,
@@ -50,7 +51,7 @@ pub enum TextError {
         /// The board's last tile.
         last: usize,
     },
-    /// A tile, or the blank, for the second time.
+    /// A tile, or the blank, that occurs for the second time.
     #[error("row {row}, column {column}: '{token}' is there twice{missing}")]
     Twice {
         /// The row.
@@ -59,7 +60,7 @@ pub enum TextError {
         column: usize,
         /// The token.
         token: String,
-        /// What is nowhere instead, in words.
+        /// The tile or blank that is missing instead, in words.
         missing: String,
     },
     /// No board has this shape.

@@ -11,27 +11,27 @@ use crate::tiles::moves::Move;
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Word(Vec<Move>);
 
-/// A text is not a list of moves.
+/// Error of a text that is not a list of moves.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum WordError {
     /// A character that is not a move.
     #[error("character {at}: '{found}' is not one of U, R, D, L and (…)NUMBER")]
     Letter {
-        /// Where, from 1.
+        /// Place of the character, from 1.
         at: usize,
-        /// What stands there.
+        /// The character.
         found: char,
     },
     /// Parentheses that do not match or are nested.
     #[error("character {at}: this parenthesis has no match")]
     Parenthesis {
-        /// Where, from 1.
+        /// Place of the character, from 1.
         at: usize,
     },
     /// A repetition without a number.
     #[error("character {at}: ')' must be followed by a number of repetitions")]
     Count {
-        /// Where, from 1.
+        /// Place of the character, from 1.
         at: usize,
     },
     /// More moves than [`Word::MOST`].
@@ -39,10 +39,11 @@ pub enum WordError {
     Long,
 }
 
-/// The shortest repeated part that is written in parentheses: no walk around squares is shorter.
+/// The shortest repeated part that is written in parentheses: a closed walk has at least four
+/// moves.
 const SHORTEST: usize = 4;
 
-/// The longest one: the path around the largest board.
+/// The longest repeated part: enough for the walk around the largest board.
 const LONGEST: usize = 64;
 
 impl Word {
@@ -116,7 +117,8 @@ impl FromStr for Word {
     }
 }
 
-/// The repetition at the beginning of a list that covers most of it: length and number of parts.
+/// The repetition at the beginning of a list that covers most of it: length of the repeated part,
+/// and number of times.
 fn repetition(moves: &[Move]) -> Option<(usize, usize)> {
     let times = |length: usize| {
         let parts = moves.chunks_exact(length);
@@ -125,7 +127,7 @@ fn repetition(moves: &[Move]) -> Option<(usize, usize)> {
     (SHORTEST..=LONGEST.min(moves.len() / 2))
         .map(|length| (length, times(length)))
         .filter(|(_, times)| *times > 1)
-        // The shortest of those that cover the same.
+        // Of those that cover the same, the shortest.
         .max_by_key(|(length, times)| (length * times, usize::MAX - length))
 }
 

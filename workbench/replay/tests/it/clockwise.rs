@@ -10,7 +10,7 @@ fn shape(text: &str) -> Shape {
     text.parse().unwrap()
 }
 
-/// All boards from which the goal can be reached, by a plain search.
+/// All boards from which the goal can be reached, found by a plain search.
 fn reachable(shape: Shape) -> HashSet<Board> {
     let mut seen = HashSet::from([Board::goal(shape)]);
     let mut waiting = vec![Board::goal(shape)];
@@ -31,14 +31,14 @@ fn levels(text: &str, choices: Choices) -> Vec<Level> {
     std::iter::from_fn(|| search.advance()).collect()
 }
 
-/// The greatest distance, of how many boards, and how many boards there are.
+/// The greatest distance, the number of boards at it, and the number of all boards.
 fn longest(text: &str, choices: Choices) -> (u32, u64, u64) {
     let levels = levels(text, choices);
     let last = levels.iter().rev().find(|level| level.boards > 0).unwrap();
     (last.depth, last.boards, levels.iter().map(|level| level.boards).sum())
 }
 
-/// How `docs/tiles.md` writes it.
+/// A table cell as `docs/tiles.md` has it.
 fn cell((depth, boards, all): (u32, u64, u64), solvable: u64) -> String {
     let some = if all == solvable { String::new() } else { format!(", {all} boards") };
     format!("{depth} ({boards}){some}")
