@@ -41,7 +41,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// One line that is overwritten.
+/// Shows the progress on one line, which the next call overwrites.
 fn show(progress: Progress) {
     let Progress { level, done, classes, elapsed } = progress;
     let mut err = std::io::stderr().lock();
@@ -60,7 +60,7 @@ fn check(level: u8, moves: Vec<Move>) -> Result<(), Box<dyn Error>> {
     solved.then_some(()).ok_or("the moves do not end at the goal".into())
 }
 
-/// In KiB, from the kernel.
+/// Peak memory of this process in KiB, from the kernel.
 fn peak_memory() -> Result<u64, Box<dyn Error>> {
     let status = std::fs::read_to_string("/proc/self/status")?;
     let line = status.lines().find(|line| line.starts_with("VmHWM"));

@@ -69,7 +69,7 @@ impl Quantity {
         }
     }
 
-    /// The least n for which the quantity is defined.
+    /// The least n at which the quantity is defined.
     pub fn least(self) -> u32 {
         match self {
             Quantity::T | Quantity::TBar | Quantity::X => 1,
@@ -116,7 +116,7 @@ impl fmt::Display for Quantity {
     }
 }
 
-/// A formula gives no number.
+/// Error of a formula without a value.
 #[derive(Debug, Copy, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum FormulaError {
     /// X(n) is found by a search only.

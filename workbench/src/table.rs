@@ -1,4 +1,4 @@
-//! The rows of the papers' tables as data: for every cell its number and how it is known.
+//! Tables of the papers as data: the number of every cell, and the evidence for it.
 
 use strata_replay::{CentreTop, MAX_LEVEL, ReplayError, replay};
 
@@ -18,7 +18,7 @@ pub enum Evidence {
     Constructed,
     /// A search over choke points, with [`crate::choke`], found no shorter path.
     ChokePoint,
-    /// Others have found it by a search and published it.
+    /// Others found the number by a search and published it.
     Published,
 }
 
@@ -61,7 +61,7 @@ impl Cell {
     }
 }
 
-/// Why a table cannot be made, or a result cannot be entered.
+/// Error of a table that cannot be made, or a result that cannot be entered.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum TableError {
     /// More rows than levels, or none.
@@ -146,8 +146,8 @@ pub struct Table {
 }
 
 impl Table {
-    /// The rows 1 to `rows`, with the formulas, the known X, and what was searched. Where X is proven
-    /// it is not marked as searched.
+    /// The rows 1 to `rows`: the formulas, the known values of X, and what was searched. Where X is
+    /// proven it is not marked as searched.
     ///
     /// # Errors
     /// If there is no such row, or a number of it has more than 128 bits.
@@ -191,13 +191,13 @@ impl Table {
         Ok(table)
     }
 
-    /// Rows.
+    /// Number of rows.
     pub fn rows(&self) -> u8 {
         // `new` made at most MAX_LEVEL of them.
         self.rows.len() as u8
     }
 
-    /// A number; none where the quantity is not defined.
+    /// The cell of a quantity; none if the quantity is not defined at n.
     pub fn cell(&self, quantity: Quantity, n: u8) -> Option<Cell> {
         *self.rows.get(usize::from(n).checked_sub(1)?)?.get(quantity as usize)?
     }
@@ -207,7 +207,8 @@ impl Table {
         Ok(&mut row.ok_or(TableError::NoCell { quantity, n })?[quantity as usize])
     }
 
-    /// Enters a result. X(n) without a formula may be new, every other number is known.
+    /// Enters the evidence of a result. For X(n) without a formula it may be a new number; for
+    /// every other cell it must be the known one.
     ///
     /// # Errors
     /// If the result differs from what is known.
@@ -233,7 +234,7 @@ impl Table {
     /// Makes and replays the lists of moves of all quantities that have one, up to a level, and
     /// marks their numbers. The list of X(n) also marks U(n).
     ///
-    /// # Errors
+    /// If a list does not lead where it should, or has another number of moves than the cell.
     /// If a list does not lead where it should, or in another number of moves.
     pub fn construct(&mut self, upto: u8) -> Result<(), TableError> {
         for n in 1..=upto.min(self.rows()) {
@@ -262,7 +263,7 @@ impl Table {
     }
 }
 
-/// The number of moves of a task that leads where it should.
+/// The number of moves of a task, after a replay that leads to its end.
 fn replayed(task: Task) -> Result<u128, TableError> {
     let word = Operation::from(task).word()?;
     let ends = task.ends().map_err(OperationError::from)?;

@@ -9,7 +9,7 @@ use crate::puzzle::UNREACHED;
 use crate::report::{Report, Result, ensure, fails};
 use crate::sequence::{Form, U};
 
-/// Fails unless f(N) >= 0 for all N of the given start and step.
+/// Fails unless f(N) >= 0 for the levels N = start, start + step, ...
 fn require(form: Form, levels: (usize, usize), check: &str, place: impl Display) -> Result<()> {
     let failure = |n| fails(check, format_args!("{place}: {form:?} is not proven at N = {n}"));
     form.prove_sign(levels.0, levels.1).map_err(failure)
@@ -62,8 +62,9 @@ fn check_base(certificate: &Certificate, graphs: &Graphs, report: &mut Report) -
     Ok(())
 }
 
-/// Checks S1, S2 and S3 for a signature with an index. Counts each inequality f(N) >= 0, and proves
-/// it for all N >= 4 when it is new. Returns the potential of the start with both order bits.
+/// Checks S1, S2 and S3 for the signature with index `at`. Counts each inequality f(N) >= 0, and
+/// proves it for all N >= 4 when it is new. Returns the potential of the start with both order
+/// bits.
 fn check_graph(
     certificate: &Certificate,
     at: usize,
@@ -142,7 +143,7 @@ pub(crate) fn upper(certificate: &Certificate, graphs: &Graphs) -> Result<()> {
     ensure(missing.is_none(), "segments have rules for both parities", place)
 }
 
-/// Checks a rule: H1, H2 and H3.
+/// Checks hypotheses H1, H2 and H3 for a rule.
 fn check_rule(certificate: &Certificate, graphs: &Graphs, rule: usize) -> Result<()> {
     let Certificate { segments, rules, .. } = certificate;
     let (number, parity, children) = &rules[rule];

@@ -37,14 +37,15 @@ pub struct Certificate {
     pub(crate) claims: Vec<Vec<[Form; 2]>>,
     pub(crate) potentials: Vec<HashMap<Place, [Form; 4]>>,
     pub(crate) segments: Vec<Segment>,
-    /// Segment (their number stands for the whole puzzle), parity of N+1, and children.
+    /// Index of the segment (the number of segments stands for the whole puzzle), parity of N+1,
+    /// and children.
     pub(crate) rules: Vec<(usize, usize, Vec<usize>)>,
     /// Number of forms in each part.
     pub(crate) forms: [usize; 2],
 }
 
 impl Certificate {
-    /// Reads a certificate. Fails at the first line that does not have the format.
+    /// Reads a certificate. The error names the first line that does not have the format.
     pub fn parse(text: &str) -> Result<Certificate> {
         let mut lines = Lines { rest: text, number: 1 };
         let mut read = Certificate::default();
@@ -96,7 +97,7 @@ impl Certificate {
     }
 }
 
-/// The lines of a text that are not read yet, and the number of the first one.
+/// The lines of a text that have not been read, and the number of the first one.
 struct Lines<'a> {
     rest: &'a str,
     number: usize,
@@ -107,7 +108,7 @@ impl Lines<'_> {
         format!("line {}: expected {format} (section 11 of docs/panex-proof.md)", self.number)
     }
 
-    /// Reads a line, if it has the first word of `format`: `f` gets the other words.
+    /// Reads a line if it begins with the first word of `format`. `f` receives the other words.
     fn next<T>(&mut self, format: &str, f: impl FnOnce(&[&str]) -> Option<T>) -> Option<Result<T>> {
         let has_keyword = |line: &str| line.split(' ').next() == format.split(' ').next();
         let (line, rest) = self.rest.split_once('\n').filter(|(line, _)| has_keyword(line))?;
@@ -139,14 +140,14 @@ impl Lines<'_> {
     }
 }
 
-/// Numbers in a range, without sign `+` and without leading zeros.
+/// Parses numbers in a range, without sign `+` and without leading zeros.
 fn numbers<const N: usize>(words: &[&str], least: i64, most: i64) -> Option<[i64; N]> {
     let is_sound = |&n: &i64, word: &str| least <= n && n <= most && n.to_string() == word;
     let number = |word: &&str| word.parse().ok().filter(|number| is_sound(number, word));
     words.iter().map(number).collect::<Option<Vec<i64>>>()?.try_into().ok()
 }
 
-/// A number below `count`.
+/// Parses a number below `count`.
 fn index(word: &str, count: usize) -> Option<usize> {
     numbers(&[word], 0, count as i64 - 1).map(|[number]| number as usize)
 }
@@ -155,7 +156,7 @@ fn form(words: &[&str]) -> Option<Form> {
     numbers(words, -LARGE, LARGE).map(|numbers| Form(numbers.map(i128::from)))
 }
 
-/// Forms by their numbers.
+/// Parses numbers of forms, and returns the forms.
 fn chosen<const N: usize>(words: &[&str], forms: &[Form]) -> Option<[Form; N]> {
     numbers(words, 0, forms.len() as i64 - 1).map(|all| all.map(|at| forms[at as usize]))
 }

@@ -30,7 +30,8 @@ pub struct Graphs {
     pub level_2: Vec<Table>,
     /// X(3), X(4), X(5), X(6).
     pub(crate) exact: [usize; 4],
-    /// Lengths of paths of level 6 that change all levels below 4 or none: these have one bit.
+    /// Lengths of paths at level 6 that change all levels below 4 or none, so that those levels
+    /// have one bit.
     pub(crate) level_6: Vec<Table>,
 }
 
@@ -60,7 +61,7 @@ impl Graphs {
         Ok(graphs)
     }
 
-    /// Whether a certificate has the signatures and rows that these graphs were derived from.
+    /// Whether a certificate has the signatures and rows from which these graphs were derived.
     pub fn fit(&self, certificate: &Certificate) -> bool {
         self.outline.0 == certificate.signatures && self.outline.1 == certificate.rows
     }
@@ -78,7 +79,7 @@ impl Graphs {
     }
 }
 
-/// The table of level 2 of a signature with an index (hypothesis C5).
+/// The table of level 2 of the signature with index `at` (hypothesis C5).
 fn base(certificate: &Certificate, at: usize) -> Result<Table> {
     let (signature, class) = certificate.signatures[at];
     let rows = &certificate.rows[class];
@@ -142,7 +143,7 @@ fn graph(certificate: &Certificate, at: usize, edges: &mut usize) -> Result<Vec<
 }
 
 /// A node as a start of level N: its capped signature, its tiles in the slots A, B and C, and the
-/// tiles below them. The right one of both X becomes Y.
+/// tiles below them. The right X becomes Y.
 fn lower(above: Signature, (shape, columns): &Place) -> (Signature, [Option<char>; 3], Columns) {
     let mut rest = columns.clone();
     if let Some(right) = rest.iter_mut().rev().find(|column| column.contains('X')) {

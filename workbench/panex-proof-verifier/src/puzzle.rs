@@ -6,7 +6,7 @@ use crate::report::{Result, ensure};
 
 /// Largest `e` and largest `g` of a signature. Larger values have the same tables (Lemma P3).
 pub const CAPS: [i64; 2] = [5, 6];
-/// Length of what no segment reaches.
+/// Length of an end that no segment reaches.
 pub const UNREACHED: i64 = i64::MAX;
 /// The column without a tower, by shape.
 pub(crate) const FREE: [usize; 5] = [1, 0, 0, 2, 2];
@@ -63,8 +63,9 @@ impl Signature {
     }
 }
 
-/// Finds all segments of a level below 6 from the start of a signature, with the level's towers: the
-/// least number of moves by end and order vector. Bit l-1 says that colours of level l change places.
+/// Finds all segments of a level below 6 from the start of a signature, with the towers of the
+/// level: the least number of moves by end and order vector. Bit l-1 of an order vector tells
+/// whether the colours of level l change places.
 pub fn search(signature: Signature, towers: [[&str; 3]; 5]) -> Result<BTreeMap<Place, Vec<i64>>> {
     let level = towers[0][0].len() as i64;
     // The end of a segment, if a position is useful.
@@ -93,7 +94,7 @@ pub fn search(signature: Signature, towers: [[&str; 3]; 5]) -> Result<BTreeMap<P
             }
         }
         for (from, to) in [(0, 1), (0, 2), (1, 0), (1, 2), (2, 0), (2, 1)] {
-            // A column has room for any tile or for none, since levels are at least 1.
+            // Levels are at least 1, so a column has room for every tile or for none.
             if signature.row(level, to, &position[to]) <= i64::from(to == 1) {
                 continue;
             }
@@ -118,7 +119,7 @@ fn order([left, centre, right]: &Columns, level: i64) -> usize {
     (1..=level).map(|level| usize::from(first(level) % 2) << (level - 1)).sum()
 }
 
-/// The level of a small tile. A letter has a greater number.
+/// Level of a small tile. For a letter it is a greater number than any level.
 fn small_level(tile: u8) -> i64 {
     i64::from(tile - b'0') / 2
 }

@@ -5,7 +5,7 @@ use std::fmt::Display;
 /// Figures of an accepted certificate by name. Section 12 of the document has them.
 pub type Report = Vec<(&'static str, usize)>;
 /// Why a text does not prove the theorem: the first malformed line and what is expected there, or
-/// the first check that fails and where: signature, row, node, edge, segment, rule, form, N.
+/// the first check that fails and its place, such as a signature, row, node, rule or N.
 pub type Failure = String;
 pub(crate) type Result<T> = std::result::Result<T, Failure>;
 

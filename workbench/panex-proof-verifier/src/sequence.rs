@@ -1,6 +1,6 @@
 //! Integer sequences with closed forms, and a sign test for all their terms at once.
 
-/// U(n), n >= 5.
+/// U(n) for n >= 5.
 pub(crate) const U: Form = Form([-840, 392, -64, -16, 0]);
 
 /// `[a, b, c, d, e]`: the sequence `8 f(N) = a P(N) + b P(N+1) + c N + d + e (-1)^N`, P is Pell's.
@@ -23,7 +23,7 @@ impl Form {
         Form([b, a + 2 * b, c, c + d, -e])
     }
 
-    /// 8 f(level).
+    /// 8 f(N) at N = `level`.
     pub fn eighths(self, level: usize) -> i128 {
         let [a, b, c, d, e] = self.0;
         let (pell, next) = (0..level).fold((0, 1), |(pell, next), _| (next, pell + 2 * next));

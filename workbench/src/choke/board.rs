@@ -7,7 +7,7 @@ use super::shape::Shape;
 use super::signature::Signature;
 use super::stack::{Stack, Stacks};
 
-/// Visits for which a search has room at first. The searches of the base level have 2,479 on
+/// Initial capacity for the visits of a search. The searches of the base level have 2,479 on
 /// average and 3,176 at most.
 const ROOM_FOR_VISITS: usize = 3200;
 
@@ -18,9 +18,9 @@ const ROOM_FOR_VISITS: usize = 3200;
 /// than the row of what it lies on.
 pub(super) struct Board {
     small: u8,
-    /// By tile.
+    /// Level of each tile, by its id.
     levels: Vec<u8>,
-    /// By column: the row of the support below the lowest tile.
+    /// Row of the support below the lowest tile, by column.
     ground: [u8; 3],
     /// The levels of the small tiles in every shape.
     shapes: [Stacks; 5],
@@ -47,7 +47,7 @@ impl Board {
         }
     }
 
-    /// The slot tiles of a signature as lower tiles 0, 1 and 2.
+    /// The board whose lower tiles 0, 1 and 2 are the slot tiles of a signature.
     pub(super) fn of_signature(small: u8, signature: &Signature) -> Self {
         let absolute = |relative: [u8; 3]| relative.map(|r| small + r);
         Self::new(small, &absolute(signature.lower), absolute(signature.support))
@@ -97,8 +97,8 @@ impl Board {
         stacks.map(|s| s.bottom_up().filter_map(|t| t.checked_sub(2 * self.small)).collect())
     }
 
-    /// The shape, if the position is useful: lower tiles lie under all small ones of their
-    /// column and none of them is above row N + 1.
+    /// The shape, if the position is useful: in every column all lower tiles lie below the small
+    /// ones, and the topmost lower tile or the ground is at row N + 1 or below.
     fn useful(&self, stacks: &Stacks) -> Option<Shape> {
         let mut small = [Stack::default(); 3];
         for (column, stack) in stacks.iter().enumerate() {
@@ -133,8 +133,8 @@ impl Board {
         self.top_row(column, stack) > u8::from(column == 1)
     }
 
-    /// Breadth-first search from a position. It does not expand useful positions other than the
-    /// first. Visits are in order of moves.
+    /// Breadth-first search from a position, in order of the number of moves. Useful positions
+    /// other than the first are not expanded.
     pub(super) fn segments(&self, start: Stacks) -> Vec<Visit> {
         self.search(start, |visit| visit.moves == 0 || visit.useful.is_none())
     }

@@ -15,7 +15,7 @@ pub(crate) const BASE: u8 = 2;
 /// An index into [`Structure::classes`].
 pub(crate) type ClassId = usize;
 
-/// All that does not depend on the level.
+/// All data that does not depend on the level.
 pub(crate) struct Structure {
     pub(crate) classes: Vec<Class>,
     pub(crate) class_of: FxHashMap<Signature, ClassId>,
@@ -29,9 +29,9 @@ pub(crate) struct Class {
     pub(crate) patterns: Arc<[Pattern]>,
     /// The least moves of the base level, by row and swap vector.
     pub(crate) base: Arc<[Vec<u32>]>,
-    /// How to make the next level's table; the start is node 0.
+    /// The graph from which the next level's table is made. Node 0 is the start.
     pub(crate) nodes: Vec<SearchNode>,
-    /// Row to node.
+    /// Node of each row.
     pub(crate) row_nodes: Vec<usize>,
 }
 
@@ -42,7 +42,7 @@ pub(crate) struct SearchNode {
     pub(crate) class: Option<ClassId>,
     /// Its pattern, if it is a useful position.
     useful: Option<Pattern>,
-    /// By row of the class.
+    /// Edges, by row of the class.
     pub(crate) edges: Vec<Edge>,
 }
 
@@ -124,7 +124,7 @@ struct Occurring {
 /// Signatures and the numbers of their blocks; numbers are given in order of discovery.
 struct Partition {
     block_of: FxHashMap<Signature, usize>,
-    /// A signature of each block, by its place in the order of discovery.
+    /// Index of the first signature of each block, in the order of discovery.
     first: Vec<usize>,
 }
 
@@ -133,7 +133,7 @@ impl Partition {
         self.first.len()
     }
 
-    /// Signatures with equal keys share a block.
+    /// The partition in which signatures with equal keys share a block.
     fn by<K: Eq + std::hash::Hash>(signatures: &[Signature], key: impl Fn(usize) -> K) -> Self {
         let (mut blocks, mut first) = (FxHashMap::default(), Vec::new());
         let block_of = signatures.iter().enumerate().map(|(i, signature)| {

@@ -2,17 +2,17 @@
 
 use thiserror::Error;
 
-/// More than any number of moves; two of them can be added.
+/// A number greater than any number of moves. The sum of two of them does not overflow.
 pub(crate) const UNREACHED: u32 = u32::MAX / 2;
 
 /// The greatest level. Beyond it sums of numbers of moves might not fit into 31 bits; every run
 /// checks that they do.
 pub const MAX_LEVEL: u8 = 21;
 
-/// Why there is no result.
+/// Error of a search without a result.
 #[derive(Error, Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ChokeError {
-    /// The puzzle has at least one tile of each colour.
+    /// The level is not from 1 to [`MAX_LEVEL`].
     #[error("the level must be between 1 and {MAX_LEVEL}, not {level}")]
     Level {
         /// The requested level.

@@ -45,7 +45,7 @@ impl<'a> Search<'a> {
         Self { threads, ..self }
     }
 
-    /// Uses these vector instructions, if the processor has them, not the fastest ones.
+    /// Uses these vector instructions, if the processor has them, instead of the fastest ones.
     pub fn vectors(self, vectors: Vectors) -> Self {
         Self { vectors: Some(vectors), ..self }
     }
@@ -98,7 +98,8 @@ impl<'a> Search<'a> {
         Ok(path::trace(structure, &tables, &meeting))
     }
 
-    /// Whether the level is so low that there are no tables for it.
+    /// Whether the level has no tables of its own, since tables begin at the base level. Fails if
+    /// the level is out of range.
     fn check_level(&self) -> Result<bool, ChokeError> {
         match self.level {
             1..=MAX_LEVEL => Ok(self.level <= BASE),

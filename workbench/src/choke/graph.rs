@@ -17,7 +17,7 @@ const LEFT: u8 = 3;
 /// The right one.
 const RIGHT: u8 = 4;
 
-/// A position of the small shape and the lower tiles between two segments of level N.
+/// A position between two segments of level N: the shape of the small tiles, and the lower tiles.
 #[derive(Clone, Debug)]
 pub(crate) struct Node {
     pub(crate) place: Place,
@@ -27,7 +27,7 @@ pub(crate) struct Node {
     pub(crate) mirrored: bool,
     /// The pattern of the position at level N + 1, if it is a useful position there.
     pub(crate) useful: Option<Pattern>,
-    /// By pattern of the signature; none if the search does not expand the node.
+    /// Edges, by pattern of the signature. Empty if the search does not expand the node.
     pub(crate) edges: Vec<Edge>,
 }
 
@@ -68,14 +68,14 @@ struct View {
     mirrored: bool,
     /// The tiles in the slots.
     slots: [Option<u8>; 3],
-    /// The stacks without them.
+    /// The stacks without the tiles in the slots.
     rest: Stacks,
 }
 
-/// The nodes of all segments of level N + 1 from the signature, the start first.
+/// The nodes of all segments of level N + 1 from a signature, the start first.
 ///
-/// `patterns` gives the ends of a signature's segments. Their order decides the numbering of the
-/// nodes, so signatures that behave alike get equal graphs.
+/// `patterns` returns the ends of a signature's segments. Their order decides the numbering of the
+/// nodes, so that signatures that behave alike get equal graphs.
 pub(crate) fn build(
     signature: &Signature,
     reach: Reach,
@@ -142,8 +142,8 @@ impl Frame {
         View { signature: Signature { shape, lower, support }, mirrored, slots, rest }
     }
 
-    /// The position is useful at level N + 1 if X and x are the topmost lower tiles of the towers'
-    /// columns and the third column has room.
+    /// The pattern of the position at level N + 1, if it is useful there: X and x are the topmost
+    /// lower tiles in the columns of the towers, and the third column has room.
     fn useful(&self, place: Place) -> Option<Pattern> {
         let Place { shape, mut stacks } = place;
         let [left, right] = shape.towers();
@@ -156,7 +156,7 @@ impl Frame {
 }
 
 impl View {
-    /// Where a segment with this end leads, and whether X and x exchange their order.
+    /// The place to which a segment with this end leads, and whether X and x exchange their order.
     fn after(&self, pattern: &Pattern) -> (Place, bool) {
         let mut stacks = self.rest;
         for (column, slots) in pattern.slots.iter().enumerate() {

@@ -11,7 +11,7 @@ use super::error::UNREACHED;
 const BLOCK: usize = 256;
 /// Blocks in a group, which is skipped as a whole.
 const GROUP: usize = 16;
-/// Values whose order inside a vector is fixed when the code is compiled.
+/// Values in a vector. Within it, the permutation by XOR is known at compile time.
 const LANES: usize = 16;
 
 /// Which vector instructions the inner loop uses. Results do not depend on it.
@@ -25,7 +25,7 @@ pub enum Vectors {
 }
 
 impl Vectors {
-    /// Those this processor has, the fastest first.
+    /// The vector instructions of this processor, the fastest first.
     pub fn available() -> Vec<Self> {
         let mut found = Vec::new();
         #[cfg(target_arch = "x86_64")]
@@ -63,7 +63,7 @@ pub(super) struct Row<'a> {
 }
 
 impl<'a> Row<'a> {
-    /// A row of a power of two of values.
+    /// A row whose number of values is a power of two.
     pub(super) fn new(costs: &'a [u32]) -> Self {
         let least = |costs: &[u32]| costs.iter().copied().min().unwrap_or(UNREACHED);
         let block = block_len(costs.len());
@@ -88,14 +88,14 @@ pub(super) struct Settled {
 /// Bounds of a block of distances.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct BlockBounds {
-    /// No unsettled value is less.
+    /// No unsettled value is below this bound.
     pub(super) least_open: u32,
-    /// No value is greater; 0 if all are settled.
+    /// No value is above this bound; 0 if all values are settled.
     pub(super) worst: u32,
 }
 
 impl BlockBounds {
-    /// The bounds of these values. Those below `ceiling` are settled.
+    /// The bounds of these values, of which those below `ceiling` are settled.
     #[inline(always)]
     pub(super) fn of(costs: &[u32], ceiling: u32) -> Self {
         let open = |&cost: &u32| if cost >= ceiling { cost } else { UNREACHED };
@@ -217,7 +217,7 @@ fn spread_block(
     }
 }
 
-/// Lowers `out[v ^ w]` to `cost + row[w]`, inside a block.
+/// Lowers `out[v ^ w]` to `cost + row[w]` for every w, inside a block.
 #[inline(always)]
 fn lower_tile(out: &mut [u32], row: &[u32], v: usize, cost: u32) {
     if out.len() < LANES {
@@ -247,7 +247,7 @@ fn lower_tile(out: &mut [u32], row: &[u32], v: usize, cost: u32) {
     }
 }
 
-/// As the lane is a constant, the permutation becomes a shuffle.
+/// Lowers vectors whose values are permuted by the constant LANE, which compiles to a shuffle.
 #[inline(always)]
 fn lower_lanes<const LANE: usize>(out: &mut [u32], row: &[u32], vector: usize, cost: u32) {
     let (out, _) = out.as_chunks_mut::<LANES>();

@@ -37,11 +37,11 @@
 //! searched.
 //!
 //! # Speed
-//! A table is found by Dijkstra's algorithm, a bucket of distances at a time. Inside a bucket
-//! the cheapest entries of the rows are followed one by one; what the bucket settled is then
-//! spread along whole rows, `d[v ^ w] = min(d[v ^ w], d[v] + T[w])`, with vector instructions.
-//! Tiles of 256 values and groups of 16 tiles are skipped where the least sum could not improve
-//! the worst value, which on high levels is nearly everywhere.
+//! A table is found by Dijkstra's algorithm, a bucket of distances at a time. Inside a bucket the
+//! cheapest entries of the rows are followed one by one; what the bucket settled is then spread
+//! along whole rows, `d[v ^ w] = min(d[v ^ w], d[v] + T[w])`, with vector instructions. Blocks of
+//! 256 values and groups of 16 blocks are skipped if the least sum cannot improve the worst value,
+//! which is the case nearly everywhere on high levels.
 //!
 //! # Moves
 //! For a move list the distances of all nodes of all levels are kept. A segment is walked back from

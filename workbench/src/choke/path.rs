@@ -46,8 +46,8 @@ pub(crate) struct End {
 /// The steps of a shortest path from node 0 without swaps to an end, from the distances of all
 /// nodes by swaps.
 ///
-/// `table` gives the lower level's row of a class. There is none if an edge does not lead to the
-/// distances.
+/// `table` gives the lower level's row of a class. None if a distance is not the sum of the entry
+/// and the distance before it, for any incoming edge.
 pub(crate) fn steps_to<'t, C>(
     nodes: &[SearchNode],
     incoming: &[Vec<Incoming>],
@@ -96,10 +96,10 @@ pub(crate) fn base_segment(
     Some(moves_to(&visits, found))
 }
 
-/// Expands entries into moves; equal entries only once.
+/// Expansion of entries into moves. Equal entries are expanded once.
 struct Tracer<'a> {
     structure: &'a Structure,
-    /// From level `BASE` upwards.
+    /// Tables of the levels from `BASE` upwards.
     tables: &'a [Tables],
     known: FxHashMap<Entry, Rc<[Move]>>,
     graphs: FxHashMap<Signature, Rc<[Node]>>,

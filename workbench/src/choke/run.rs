@@ -33,7 +33,7 @@ pub(super) struct Run<'a> {
 }
 
 impl Run<'_> {
-    /// To be called between steps that take milliseconds.
+    /// Fails if the run was cancelled. To be called between steps that take milliseconds.
     pub(super) fn check(&self) -> Result<(), ChokeError> {
         match self.cancel {
             Some(flag) if flag.load(Ordering::Relaxed) => Err(ChokeError::Cancelled),
@@ -48,7 +48,7 @@ impl Run<'_> {
     }
 }
 
-/// Counts the tables of a level.
+/// Counts and reports the finished tables of a level.
 pub(super) struct Counter<'a> {
     run: &'a Run<'a>,
     level: u8,
@@ -69,7 +69,7 @@ impl Counter<'_> {
     }
 }
 
-/// Does the work for every item, in their order as threads become free.
+/// Calls `work` for every item. The items are started in their order, as threads become free.
 pub(super) fn for_each<T, I>(threads: usize, items: I, work: impl Fn(T) + Sync)
 where
     I: Iterator<Item = T> + Send,

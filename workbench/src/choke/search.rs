@@ -17,7 +17,7 @@ const MIN_SHARED_SUMS: usize = 1 << 22;
 
 /// The tables of level N as the search of level N + 1 reads them.
 pub(super) struct Lower<'a> {
-    /// N: how many bits a swap vector has.
+    /// N, the number of bits of a swap vector.
     bits: u32,
     /// By class and row; empty for classes that are not needed.
     rows: Vec<Vec<LowerRow<'a>>>,
@@ -28,12 +28,12 @@ pub(super) struct Lower<'a> {
 
 struct LowerRow<'a> {
     row: Row<'a>,
-    /// The entries that cost less than a bucket is wide: cost and swap vector, ascending.
+    /// The entries that cost less than the width of a bucket: cost and swap vector, ascending.
     light: Vec<(u32, u32)>,
 }
 
 impl<'a> Lower<'a> {
-    /// `costs` gives the row's values by class and row.
+    /// `costs` has the values of each row, by class and row.
     pub(super) fn new(
         bits: u32,
         costs: &[Vec<&'a [u32]>],
@@ -61,14 +61,13 @@ impl<'a> Lower<'a> {
     }
 }
 
-/// How many distances make a bucket: the larger the tables, the narrower compared with the
-/// largest cost.
+/// Width of a bucket: a fraction of the largest cost that becomes smaller as the tables grow.
 fn bucket_width(bits: u32, largest: u32) -> u32 {
     let parts = 300.0 * 1.5_f64.powi(bits.saturating_sub(12) as i32);
     ((f64::from(largest) / parts) as u32).max(4)
 }
 
-/// The distances of one node by swap vector, one bit more than the lower level's.
+/// The distances of one node by swap vector, which has one bit more than in the lower level.
 struct Field {
     costs: Vec<u32>,
     blocks: Vec<BlockBounds>,
@@ -80,16 +79,17 @@ pub(super) struct Search<'a> {
     /// Whether positions of the node are expanded. The start always is.
     expands: Vec<bool>,
     lower: &'a Lower<'a>,
-    /// By node.
+    /// Distances of each node.
     fields: Vec<Field>,
     incoming: Vec<Vec<Incoming>>,
-    /// Entries settled by the bucket, by node and by the order of X and x.
+    /// Entries settled by the present bucket, by node and by the order of X and x.
     settled: Vec<[Vec<Settled>; 2]>,
     heap: BinaryHeap<Reverse<u64>>,
 }
 
 impl<'a> Search<'a> {
-    /// A segment that comes back to node 0, with pairs exchanged, ends there.
+    /// Starts a search. With [`Reach::Segment`], a segment ends when it returns to node 0 with
+    /// pairs exchanged.
     pub(super) fn new(nodes: &'a [SearchNode], lower: &'a Lower<'a>, reach: Reach) -> Self {
         let size = 2 * lower.half();
         let blocks = size / block_len(lower.half());
@@ -109,7 +109,7 @@ impl<'a> Search<'a> {
         self.fields.into_iter().map(|field| field.costs).collect()
     }
 
-    /// The distance of a node, or an upper bound.
+    /// The distance of a node and swap vector, or an upper bound of it.
     pub(super) fn cost(&self, node: usize, swaps: usize) -> u32 {
         self.fields[node].costs[swaps]
     }
@@ -129,7 +129,8 @@ impl<'a> Search<'a> {
         self.fields.iter().enumerate().filter(|&(node, _)| self.expands[node])
     }
 
-    /// Settles all distances less than a bucket above `least`, which is the next one.
+    /// Settles all distances below `least` plus the width of a bucket. `least` is the least
+    /// unsettled one.
     pub(super) fn settle(&mut self, least: u32) {
         let ceiling = least + self.lower.width;
         self.collect_open(ceiling);
@@ -144,12 +145,12 @@ impl<'a> Search<'a> {
             self.follow_light(node, swaps, cost, ceiling);
         }
         for settled in self.settled.iter_mut().flatten() {
-            // The kernel branches on the low bits.
+            // Sorted by the low bits, on which the kernel branches.
             settled.sort_unstable_by_key(|s| s.swaps & 15);
         }
     }
 
-    /// Entries settled by the bucket: node, swap vector and distance.
+    /// Entries settled by the present bucket: node, swap vector and distance.
     pub(super) fn settled(&self) -> impl Iterator<Item = (usize, usize, u32)> {
         let half = self.lower.half();
         self.settled.iter().enumerate().flat_map(move |(node, halves)| {
@@ -159,7 +160,7 @@ impl<'a> Search<'a> {
         })
     }
 
-    /// Spreads what was settled to all neighbours.
+    /// Spreads the settled distances to all neighbours.
     pub(super) fn spread(&mut self, least: u32, threads: usize) {
         let ceiling = least + self.lower.width;
         let edges = |(node, halves): (&SearchNode, &[Vec<Settled>; 2])| {
@@ -192,7 +193,7 @@ impl<'a> Search<'a> {
         self.heap = open;
     }
 
-    /// Follows the entries that stay inside the bucket.
+    /// Follows the edges from a settled entry that lead to distances in the same bucket.
     fn follow_light(&mut self, node: usize, swaps: u32, cost: u32, ceiling: u32) {
         let Some(class) = self.nodes[node].class else { return };
         let (lower, block) = (self.lower, block_len(self.lower.half()) as u32);
@@ -243,7 +244,7 @@ impl Field {
     }
 }
 
-/// Distance, node (below 2^8) and swap vector (below 2^24), to be compared by distance.
+/// A key ordered by distance: distance, node (below 2^8) and swap vector (below 2^24).
 fn pack(cost: u32, node: usize, swaps: u32) -> u64 {
     u64::from(cost) << 32 | (node as u64) << 24 | u64::from(swaps)
 }

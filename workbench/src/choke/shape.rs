@@ -33,7 +33,7 @@ impl Shape {
         }
     }
 
-    /// The one of a shape and its mirror image that has tables, and whether it is the image.
+    /// The shape or its mirror image, whichever has tables, and whether it is the image.
     pub(crate) fn canonical(self) -> (Self, bool) {
         match self {
             Sides | Right | RightTipped => (self, false),

@@ -1,4 +1,4 @@
-//! What a segment depends on, and how it can leave the lower tiles.
+//! Signatures: what a segment depends on. Patterns: how a segment leaves the lower tiles.
 
 use super::shape::Shape;
 use super::stack::{Stack, Stacks};
@@ -10,10 +10,10 @@ pub(crate) const B: u8 = 1;
 /// The lower tile below B.
 pub(crate) const C: u8 = 2;
 
-/// Relative levels are capped here. At most three lower tiles move in a segment, so a greater
-/// level can never make a difference.
+/// Cap of relative levels. At most three lower tiles move in a segment, so greater levels make no
+/// difference.
 pub(crate) const LEVEL_CAP: u8 = 5;
-/// Relative rows of supports are capped here, for the same reason.
+/// Cap of relative rows of supports, for the same reason.
 pub(crate) const ROW_CAP: u8 = 6;
 
 /// Everything the segments of level N from a useful position depend on, relative to N.
@@ -27,7 +27,7 @@ pub(crate) struct Signature {
     pub(crate) support: [u8; 3],
 }
 
-/// A kind of end of a segment: the shape and where the slot tiles are.
+/// The end of a segment apart from colours: the shape, and the places of the slot tiles.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(crate) struct Pattern {
     pub(crate) end: Shape,
@@ -52,7 +52,7 @@ impl Signature {
 
 #[cfg(test)]
 impl Signature {
-    /// Every signature with these greatest levels and rows that some position can have.
+    /// All signatures that some position can have, with levels and rows up to these.
     pub(crate) fn all(levels: u8, rows: u8) -> Vec<Self> {
         let mut found = Vec::new();
         let (base, count) = (usize::from(levels) + 1, usize::from(rows));

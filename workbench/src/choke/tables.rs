@@ -1,4 +1,4 @@
-//! The least moves of the segments of one level, and the step to the next level.
+//! Tables of the least moves of the segments of one level, and the step to the next level.
 
 use std::cmp::Reverse;
 use std::sync::Mutex;
@@ -12,8 +12,8 @@ use super::search::{Lower, Search};
 /// The tables of level N: for each class and row 2^N numbers of moves, by swap vector.
 pub(super) struct Tables {
     pub(super) level: u8,
-    /// By class and node of the class's graph; the rows are those of its useful nodes. Empty for
-    /// classes that are not needed.
+    /// By class, and by node of the class's graph: the rows are those of its useful nodes. Empty
+    /// for classes that are not needed.
     classes: Vec<Vec<Vec<u32>>>,
     /// The greatest number in a row.
     largest: u32,
@@ -58,7 +58,7 @@ impl Tables {
         let needed = Structure::needed(requested.iter().flat_map(|&c| &structure.classes[c].nodes));
         let lower = self.as_lower(structure, &needed, run);
         let counter = run.counter(level, requested.len());
-        // The largest first, so that no thread is left with one of them at the end.
+        // Classes with the most nodes come first, so that no thread starts a long one at the end.
         let mut order = requested.to_vec();
         order.sort_by_key(|&c| Reverse(structure.classes[c].nodes.len()));
         let classes = vec![Vec::new(); structure.classes.len()];

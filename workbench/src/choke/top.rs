@@ -21,7 +21,7 @@ pub(super) struct Meeting {
     pub(super) costs: Vec<Vec<u32>>,
 }
 
-/// Finds the best meeting from the tables of the level below.
+/// Finds the meeting with the fewest moves, from the tables of the level below.
 ///
 /// # Errors
 /// If the run is cancelled or the costs do not fit.

@@ -1,8 +1,8 @@
 //! Baxter's simplified algorithm with Zigzag, and its improved version.
 //!
-//! His recursions of T and S begin at n = 4, and his table fits Zigzags that begin with the single
-//! move `LR` (through the centre it would be two, past a tile on the centre's top layer) and a
-//! second one of 7 moves.
+//! Baxter's recursions of T and S begin at n = 4. His table fits Zigzags that begin with the single
+//! move `LR` and a second one of 7 moves. (Through the centre the first one would be two moves,
+//! past a tile on the centre's top layer.)
 
 use strata_replay::Move::{CR, LR, RL};
 
@@ -27,7 +27,7 @@ pub(super) fn t(n: u8) -> Operation {
     }
 }
 
-/// His table has S(1) = 1, the tile 1 alone.
+/// Baxter's table has S(1) = 1: tile 1 alone moves.
 pub(super) fn s(n: u8) -> Operation {
     match n {
         1 => L.t(1),
@@ -66,7 +66,7 @@ pub(super) fn u(n: u8) -> Operation {
         + L.simple_t(n - 1).inverse()
 }
 
-/// The improved Zigzag without its last term, L T_(n-1): wherever tile 1 goes on through the
+/// The improved Zigzag without its last term, L T_(n-1). Where tile 1 would pass through the
 /// opposite corner, the bar versions leave it there.
 fn z_improved_begin(n: u8) -> Operation {
     match n {

@@ -32,8 +32,9 @@ impl Task {
 }
 
 impl Operation {
-    /// The operations this one consists of, in their order: those of a sequence, or those by which
-    /// the papers define a task. None of a word, or of a task that is defined by its word.
+    /// The operations of which this one consists, in their order: those of a sequence, or those by
+    /// which the papers define a task. Empty for a word, and for a task that is defined by its
+    /// word.
     pub fn parts(&self) -> Vec<Operation> {
         let definition;
         let term = match &self.term {

@@ -52,7 +52,7 @@ fn orange(levels: impl IntoIterator<Item = u8>) -> Vec<Tile> {
     levels.into_iter().map(Tile::orange).collect()
 }
 
-/// One stack on top of another.
+/// The stacks as one, the first on top.
 fn on<const N: usize>(stacks: [Vec<Tile>; N]) -> Vec<Tile> {
     stacks.concat()
 }

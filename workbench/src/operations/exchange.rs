@@ -1,7 +1,7 @@
 //! The paper's exchange of the two towers, X_n, in 3, 13, 42, 128 and from level 5 on U(n) moves.
 //!
-//! The pictures that define Y, Z, W and V are not in the text of the paper; the words here lead
-//! through all positions it names, and each is as short as the paper says.
+//! The pictures that define Y, Z, W and V are missing from the text of the paper. The words here
+//! lead through all positions that it names, and each has the length that the paper gives.
 
 use strata_replay::Move::{self, CL, CR, LC, LR, RC, RL};
 

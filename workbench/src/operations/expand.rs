@@ -1,4 +1,4 @@
-//! From formulas to lists of moves, and their lengths without the lists.
+//! Expansion of formulas to lists of moves, and lengths of formulas without the lists.
 
 use std::collections::HashMap;
 
@@ -14,7 +14,7 @@ impl Operation {
         length(self, &mut HashMap::new())
     }
 
-    /// Whether there is no move in it.
+    /// Whether it has no moves.
     pub fn is_empty(&self) -> bool {
         self.len() == Some(0)
     }
@@ -59,7 +59,7 @@ fn length(operation: &Operation, known: &mut HashMap<Task, Option<u128>>) -> Opt
     }
 }
 
-/// Expands every task once.
+/// Expansion of an operation that expands each task once.
 #[derive(Default)]
 struct Expander {
     words: HashMap<Task, Word>,

@@ -24,7 +24,7 @@ pub(super) enum Term {
     Task(Task),
     Moves(Arc<Word>),
     Sequence(Arc<[Operation]>),
-    /// An operation without its first moves, or without its last.
+    /// An operation without its first `first` and its last `last` moves.
     Part {
         whole: Arc<Operation>,
         first: u32,
@@ -73,19 +73,19 @@ impl Operation {
         self.transformed(Transform { star: true, ..Transform::default() })
     }
 
-    /// Transformed as a whole.
+    /// The operation with a transformation applied to the whole.
     #[must_use]
     pub fn transformed(self, by: Transform) -> Operation {
         Operation { transform: self.transform ^ by, ..self }
     }
 
-    /// The operation without its first moves. Dropping more than there are leaves none.
+    /// The operation without its first `moves` moves. Empty if it has no more.
     #[must_use]
     pub fn without_first(self, moves: u32) -> Operation {
         Operation::new(Term::Part { whole: Arc::new(self), first: moves, last: 0 })
     }
 
-    /// The operation without its last moves. Dropping more than there are leaves none.
+    /// The operation without its last `moves` moves. Empty if it has no more.
     #[must_use]
     pub fn without_last(self, moves: u32) -> Operation {
         Operation::new(Term::Part { whole: Arc::new(self), first: 0, last: moves })
@@ -103,7 +103,7 @@ impl Operation {
 }
 
 impl From<Task> for Operation {
-    /// The left version.
+    /// The left version of a task.
     fn from(task: Task) -> Operation {
         Operation::new(Term::Task(task))
     }
@@ -118,7 +118,7 @@ impl From<Word> for Operation {
 impl Add for Operation {
     type Output = Operation;
 
-    /// One after the other.
+    /// Both operations, one after the other.
     fn add(self, after: Operation) -> Operation {
         Operation::sequence([self, after])
     }

@@ -6,8 +6,8 @@ use super::formula::Operation;
 use super::task::{Kind, Task};
 use super::transform::Transform;
 
-/// Left and right versions of the operations, so that formulas read like the papers'. Callers must
-/// keep levels within the operations' ranges; the definitions do.
+/// Left or right versions of the operations, so that formulas read like the papers'. Levels are not
+/// checked: callers keep them within the operations' ranges.
 #[derive(Copy, Clone)]
 pub(super) struct Side {
     mirror: bool,

@@ -10,7 +10,7 @@ pub const MAX_WORD: u32 = 1 << 30;
 /// Why an operation does not exist or cannot be expanded.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum OperationError {
-    /// No operation of that name.
+    /// There is no operation of that name.
     #[error("unknown operation '{name}' (known: {})", Kind::ALL.map(Kind::name).join(", "))]
     Unknown {
         /// Requested name.
@@ -214,13 +214,14 @@ impl Task {
         }
     }
 
-    /// For the formulas of this crate, which keep to the ranges.
+    /// The operation of a kind and level, which must be in the kind's range. For the formulas of
+    /// this crate.
     pub(super) fn of(kind: Kind, level: u8) -> Task {
         debug_assert!(level >= kind.least().unwrap_or(0), "{kind}_{level}");
         Task { kind, level }
     }
 
-    /// What it does.
+    /// The kind of operation.
     pub fn kind(self) -> Kind {
         self.kind
     }
@@ -230,7 +231,7 @@ impl Task {
         self.kind.least().map(|_| self.level)
     }
 
-    /// Whether it is written with L or R.
+    /// Whether its name is written with L or R.
     pub(super) fn is_sided(self) -> bool {
         matches!(
             self.kind,

@@ -24,7 +24,7 @@ fn position(text: &str) -> Position {
     text.parse().unwrap()
 }
 
-/// Replays an operation from a position and compares the positions after some numbers of moves.
+/// Replays an operation from a position, and compares the positions after given numbers of moves.
 fn passes(operation: &Operation, start: &Position, checkpoints: &[(u64, &str)]) {
     let mut left = checkpoints.iter();
     let mut next = left.next();

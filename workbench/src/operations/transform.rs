@@ -16,7 +16,7 @@ pub struct Transform {
 impl BitXor for Transform {
     type Output = Transform;
 
-    /// One after the other, in either order.
+    /// Both transformations, in either order.
     fn bitxor(self, other: Transform) -> Transform {
         Transform {
             inverse: self.inverse ^ other.inverse,

@@ -2,26 +2,26 @@
 
 use thiserror::Error;
 
-/// Why there is no certificate or no list of moves.
+/// Error of a certificate or a list of moves that cannot be made.
 #[derive(Error, Clone, PartialEq, Eq, Debug)]
 pub enum ProofError {
     /// A sequence of the certificate has no closed form.
     #[error("{what} have no closed form from level {level} on: {values:?} ...")]
     NoForm {
-        /// Which numbers.
+        /// What the values are.
         what: &'static str,
         /// The level of the first value.
         level: u32,
         /// The first values.
         values: Vec<i64>,
     },
-    /// The prices are too high: a chain of segments gains without end.
+    /// The prices are too high: a cycle of segments has a negative cost.
     #[error("at level {level} a cycle of segments has a negative sum of lengths and prices")]
     NegativeCycle {
         /// The level that the segments make up.
         level: u32,
     },
-    /// The distances of a level are not those that its edges give.
+    /// A distance of a level is not the sum of an edge and another distance.
     #[error("a distance of level {level} has no chain of segments that leads to it")]
     NoChain {
         /// The level.

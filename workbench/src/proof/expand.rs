@@ -13,7 +13,8 @@ use crate::choke::path::base_segment;
 
 use crate::choke;
 
-/// Writes words of the grammar. Segments of its first level and of those below are expanded once.
+/// Expansion of words of the grammar. Segments of the grammar's first level and below are expanded
+/// once.
 pub(super) struct Expander<'a> {
     structure: &'a Structure,
     chains: &'a Chains<'a>,
@@ -33,7 +34,7 @@ impl<'a> Expander<'a> {
     /// The exchange of the towers of a level above the grammar's first.
     ///
     /// # Errors
-    /// If there are no rules for the level, or the list would have more than half a billion moves.
+    /// If the level is not above the grammar's first, or is above [`choke::MAX_LEVEL`].
     pub(super) fn exchange(&mut self, level: u32) -> Result<Word, ProofError> {
         let (least, greatest) = (self.grammar.start + 1, choke::MAX_LEVEL.into());
         if !(least..=greatest).contains(&level) {

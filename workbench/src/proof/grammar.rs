@@ -15,7 +15,7 @@ use crate::choke::graph::{Node, Reach};
 use crate::choke::path::{End, Step, steps_to};
 use crate::choke::signature::Signature;
 
-/// The level whose tables are the first with two chosen bits and one for the lower levels.
+/// The first level whose tables have two chosen bits and one for all lower levels.
 const THREE_BITS: u32 = 3;
 
 /// The swap vector in which all tiles are exchanged, at a node of the whole puzzle.
@@ -34,7 +34,7 @@ pub(super) struct Segment {
     pub(super) swaps: usize,
 }
 
-/// Numbers of segments, the first one first.
+/// A rule: the numbers of segments, in their order.
 pub(super) type Rule = Vec<usize>;
 
 /// Segments, their lengths and rules.
@@ -110,7 +110,7 @@ impl<'a> Chains<'a> {
     /// Computes tables and distances up to level [`HIGHEST`].
     ///
     /// # Errors
-    /// Not with the graphs of the puzzle.
+    /// None occurs with the graphs of the puzzle, because no price is subtracted.
     pub(super) fn find(structure: &'a Structure) -> Result<Self, ProofError> {
         Ok(Self { structure, ladder: Ladder::climb(structure, keep_equal_low_bits)? })
     }
@@ -197,7 +197,7 @@ fn keep_equal_low_bits(level: u32, costs: &[i64]) -> Result<Costs, ProofError> {
     Ok((0..costs.len() / 2).map(|swaps| costs[unfold(level, swaps)]).collect())
 }
 
-/// The swaps of a row of this level, at the node that the row belongs to.
+/// The swap vector of a row of this level, with the bits of the node to which the row belongs.
 fn unfold(level: u32, swaps: usize) -> usize {
     if level <= THREE_BITS {
         return swaps;

@@ -9,8 +9,8 @@ use crate::choke::{
     classes::{BASE, ClassId, SearchNode, Structure},
 };
 
-/// Numbers of moves, less prices, by the kept bits of the swap vector. The topmost level has the
-/// highest bit.
+/// Numbers of moves, less prices, by the kept bits of the swap vector. The highest bit is that of
+/// the highest level.
 pub(super) type Costs = Vec<i64>;
 
 /// The cost of what cannot be reached. Two of them can be added.
@@ -22,15 +22,15 @@ pub(super) const HIGHEST: u32 = 32;
 /// The first level with tables.
 pub(super) const LOWEST: u32 = BASE as u32;
 
-/// Every distance of a sound system changes a few times at most; with a negative cycle it changes
-/// for ever.
+/// Limit of the changes of a distance. Without a negative cycle a distance changes a few times;
+/// with one, it changes without end.
 const MOST_CHANGES: u32 = 1000;
 
 /// Tables from level 2 and distances from level 3 up to [`HIGHEST`].
 pub(super) struct Ladder {
-    /// From level `LOWEST`, by class and row.
+    /// Tables of the levels from `LOWEST` on, by class and row.
     tables: Vec<Vec<Vec<Costs>>>,
-    /// From level `LOWEST + 1`.
+    /// Distances of the levels from `LOWEST + 1` on.
     levels: Vec<Distances>,
 }
 
@@ -43,8 +43,9 @@ struct Distances {
 }
 
 impl Ladder {
-    /// Computes all levels. `fold` makes a table's row of the costs at a node by all bits that are
-    /// known there: on level 2 both bits, above it one more than the rows of the level below have.
+    /// Computes all levels. `fold` makes a row of a table from the costs at a node, by all bits
+    /// that are known there: both bits at level 2, and above it one bit more than the rows of the
+    /// level below have.
     ///
     /// # Errors
     /// If a price is too large, or a negative cycle shows that the prices are too high.

@@ -2,8 +2,9 @@
 //!
 //! A table of level N has 2^N columns, one for each swap vector. Here only the bit of level N is
 //! kept; for each lower level i whose tiles are exchanged, the price c_i is subtracted. The swap
-//! vector of a chain is the XOR of those of its segments, which sets no more bits than they do
-//! together; so a chain of segments costs at least the sum of what the small tables say.
+//! vector of a chain of segments is the XOR of their swap vectors, so it has at most as many bits
+//! as these together. Hence the priced cost of a chain is at least the sum of the priced costs of
+//! its segments.
 
 use super::error::ProofError;
 use super::form::Form;
@@ -14,7 +15,7 @@ use crate::choke::classes::Structure;
 /// The level of the tables from which the induction starts.
 pub(super) const START: u32 = 4;
 
-/// Closed forms of all that the induction needs.
+/// Closed forms of all quantities of the induction.
 pub(super) struct LowerBound {
     /// Of the prices from level 4 on.
     pub(super) price: Form,

@@ -10,8 +10,8 @@ pub(super) const FIRST: [i64; 3] = [0, 1, 5];
 /// The first level whose price has the closed form.
 const REGULAR: u32 = 4;
 
-/// How many moves it costs at least to exchange the two tiles of one level: c_1, c_2, c_3 = 0, 1, 5
-/// and c_i = 4 T-bar(i-1) - 2 from i = 4 on. Levels begin at 1.
+/// The least number of moves that it costs to exchange the two tiles of a level: c_1, c_2, c_3 = 0,
+/// 1, 5 and c_i = 4 T-bar(i-1) - 2 from i = 4 on. Levels begin at 1.
 ///
 /// # Errors
 /// If it has more than 63 bits.

@@ -2,12 +2,12 @@
 
 use strata_replay::tiles::Board;
 
-/// Solvability of a board by theorem 1.
+/// Figures that decide the solvability of a board by theorem 1.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub struct Solvability {
     /// NI: pairs of tiles of which the greater comes first, row by row.
     pub inversions: usize,
-    /// The blank's row, from 1, where the theorem adds it: with an even number of columns.
+    /// The blank's row, from 1, if the theorem adds it: with an even number of columns.
     pub row: Option<usize>,
     /// Whether the sum must be odd: with an even number of columns and an odd one of rows.
     pub odd: bool,

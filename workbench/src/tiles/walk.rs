@@ -12,7 +12,7 @@ use strata_replay::tiles::{Board, Move, Shape, Side, Word};
 
 use crate::tiles::inversions::Solvability;
 
-/// A board has no walk.
+/// Error of a board without a walk.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum WalkError {
     /// Theorem 1 excludes it.
@@ -21,12 +21,12 @@ pub enum WalkError {
         /// The board.
         board: Board,
     },
-    /// The construction does not do what it should: a bug.
+    /// The construction failed, which is a bug.
     #[error("the construction is stuck at {board} after {moves} moves")]
     Stuck {
-        /// Where, turned as it is solved.
+        /// The board at that moment, turned as it is solved.
         board: Board,
-        /// How many moves led there.
+        /// Number of moves that led there.
         moves: usize,
     },
 }
@@ -49,8 +49,9 @@ pub fn walk(board: &Board) -> Result<Word, WalkError> {
             moves.into_iter().map(|mv| mv.rotated(true)).collect()
         }
         Side::Right => {
-            // The blank ends on the left of the bottom row. So it is brought to the right first, its
-            // row shifted, and goes straight left from there.
+            // In the rotated goal the blank is at the left end of the bottom row. The walk leads to
+            // the board with this row shifted and the blank at the right end, and from there
+            // straight left.
             let mut aim = goal.rotated(true);
             while aim.step(Move::Right) {}
             let mut moves = Walker::new(&board.rotated(true), &aim).solve()?;
@@ -64,7 +65,7 @@ pub fn walk(board: &Board) -> Result<Word, WalkError> {
 /// The blank's walk on a board of at least as many rows as columns, or of two rows.
 struct Walker {
     board: Board,
-    /// The blank's home is one of the last two rows' and columns' squares.
+    /// The goal. Its blank is in the last two rows and the last two columns.
     goal: Board,
     /// The working region: rows from `top`, columns from `left`, and of the top row only those
     /// columns that are not settled.
@@ -88,7 +89,7 @@ impl Walker {
             moves: Vec::new(),
         };
         let (row, column) = walker.blank();
-        // Clockwise along the boundary, or from within up to it.
+        // On the boundary the blank goes clockwise along it; inside it goes up to the boundary.
         walker.heading = match (row, column) {
             (_, 0) => Move::Up,
             (0, _) => Move::Right,
@@ -168,7 +169,7 @@ impl Walker {
         WalkError::Stuck { board: self.board.clone(), moves: self.moves.len() }
     }
 
-    /// Walks until a tile is on one square and the blank on another.
+    /// Walks until a tile is on the square `to` and the blank on the square `blank`.
     fn bring(
         &mut self,
         turn: usize,

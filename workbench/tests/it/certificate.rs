@@ -7,7 +7,7 @@ use strata_panex::formulas::Quantity;
 use strata_panex::proof::{certificate, exchange_word};
 use strata_replay::{CentreTop, Position, replay};
 
-/// How many lines of a part begin with each word.
+/// Number of lines of a part that begin with each word.
 fn lines_by_word(part: &str) -> BTreeMap<&str, usize> {
     let mut counts = BTreeMap::new();
     for word in part.lines().filter_map(|line| line.split(' ').next()) {

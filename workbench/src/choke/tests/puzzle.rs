@@ -45,7 +45,7 @@ impl Puzzle {
         visits.iter().filter_map(|v| Some((end(&v.stacks, v.useful?), v.moves))).collect()
     }
 
-    /// The same from the table of the position's signature.
+    /// The same segments, from the table of the position's signature.
     fn by_tables(&self, (shape, lower): &Useful, tables: &Tables) -> Segments {
         let structure = Structure::shared();
         let (canonical, mirrored) = shape.canonical();

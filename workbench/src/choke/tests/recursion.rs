@@ -23,7 +23,7 @@ fn by_tiles(small: u8, signature: &Signature) -> Table {
     patterns.iter().copied().zip(costs.iter().cloned()).collect()
 }
 
-/// The tables of level `small + 1` by a plain search, from the base tables of level `small`.
+/// The tables of level `small + 1`, made by a plain search from the base tables of level `small`.
 struct Recursion {
     small: u8,
     tables: FxHashMap<Signature, BaseTable>,

@@ -74,7 +74,7 @@ impl Shown {
         search(&["panex", &level, &start, &goal], resources, console)
     }
 
-    /// Fails if the search found a different number of moves.
+    /// Fails if the search found a number of moves that differs from the operation's.
     fn compare(&self) -> Result<(), Failure> {
         let moves = self.word.len() as u64;
         match self.searched.map(|found| found.moves) {

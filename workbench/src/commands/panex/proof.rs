@@ -23,7 +23,7 @@ const MAX_BYTES: u64 = 32 << 20;
 /// Least n for which the verifier proves X(n) = U(n). It proves it for all n from there.
 const FROM: u32 = 5;
 
-/// Labels and texts of the verifier's figures, which stand in braces.
+/// Labels and texts of the report. Names in braces stand for figures of the verifier.
 const LINES: [(&str, &str); 7] = [
     ("signatures", "{signatures} in {classes} classes, {forms} forms"),
     ("graphs", "{nodes} nodes, {edges} edges"),
@@ -37,7 +37,7 @@ const LINES: [(&str, &str); 7] = [
     ("tables", "X(3) to X(6) = {X(3)}, {X(4)}, {X(5)}, {X(6)}"),
 ];
 
-/// What the verifier relies on: the lemmas of [`X_PROOF`].
+/// The lemmas of [`X_PROOF`] on which the verifier relies.
 const LEMMAS: [(&str, &str); 4] = [
     ("P1", "model: columns of tiles without cells need as many moves as the puzzle"),
     ("P2", "cutting: a segment is a chain of segments one level down; only A, B, C move in it"),
@@ -87,7 +87,7 @@ pub(super) fn verify(args: &VerifyProofArgs, console: &Console) -> Result<ExitCo
     Proof { file, bytes: text.len() as u64, report, seconds }.show(console)
 }
 
-/// The verifier, in three parts for the log.
+/// Runs the verifier and logs the time of its parts.
 fn check(text: &str) -> Result<Report, verifier::Failure> {
     let started = Instant::now();
     let certificate = Certificate::parse(text)?;
@@ -102,8 +102,7 @@ fn unexpected(error: impl ToString) -> Failure {
     Failure::new(ExitCode::Unexpected, error)
 }
 
-/// The file to write, through symbolic links. It is replaced as a whole, which a device or a folder
-/// must not be.
+/// The file to write, with symbolic links resolved. Only a regular file can be replaced.
 fn output(file: &Path) -> Result<PathBuf, Failure> {
     check_folder("certificate", file)?;
     let refused = |why: &dyn std::fmt::Display| {
@@ -119,7 +118,7 @@ fn output(file: &Path) -> Result<PathBuf, Failure> {
 
 /// An accepted certificate.
 struct Proof<'a> {
-    /// Where it is, if in a file.
+    /// The file that has it; none if it was printed or read from standard input.
     file: Option<&'a Path>,
     bytes: u64,
     report: Report,

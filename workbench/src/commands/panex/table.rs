@@ -12,7 +12,7 @@ use super::args::TableArgs;
 /// Highest level of lists of moves; higher ones take minutes.
 const CONSTRUCTED: u8 = 16;
 
-/// Columns of the paper and of Baxter.
+/// Columns of the paper's table and of Baxter's.
 const TABLES: [(&str, &[Quantity]); 2] = [
     (
         "The paper",

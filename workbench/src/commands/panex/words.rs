@@ -1,4 +1,4 @@
-//! Lines of moves as words.
+//! Output of moves as words.
 
 use std::io::{self, Write};
 

@@ -42,8 +42,8 @@ impl Reached {
         (self.change >> (n - 2)) as usize
     }
 
-    /// The sum of the prices of the other levels that have changed. That of the level `raised` is
-    /// 1 greater than in the certificate.
+    /// The sum of the prices of the other levels that have changed. The price of the level `raised`
+    /// is 1 more than in the certificate.
     pub(crate) fn prices(&self, certificate: &Certificate, n: u8, raised: Option<u8>) -> i64 {
         let changed = (1..n - 1).filter(|i| self.change >> (i - 1) & 1 == 1);
         changed.map(|i| certificate.price(i) + i64::from(raised == Some(i))).sum()

@@ -18,7 +18,7 @@ pub(crate) struct Claims {
     other: Vec<String>,
 }
 
-/// Why an accepted change of a certificate does no harm.
+/// Reason why an accepted change of a certificate does no harm.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) enum Harmless {
     /// No claim has changed.

@@ -7,7 +7,7 @@ use crate::proof_verifier::claims::Claims;
 use crate::proof_verifier::random::Random;
 use crate::proof_verifier::{certificate, graphs, verify};
 
-/// What the verifier says to the certificate with one text replaced by another, once.
+/// The verifier's reply to the certificate with one text replaced by another, once.
 fn answer(old: &str, new: &str) -> String {
     let text = certificate();
     assert!(text.contains(old), "{old}");

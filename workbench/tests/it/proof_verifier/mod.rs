@@ -1,4 +1,4 @@
-//! The verifier accepts the certificate, and what it rejects.
+//! What the verifier accepts and rejects.
 //!
 //! The verifier's crate must not depend on this one, so tests that need a certificate are here.
 

@@ -41,7 +41,7 @@ fn signatures() -> Vec<(Signature, Vec<Place>)> {
     signatures
 }
 
-/// Lemma P3: what a cap stands for does not change a table.
+/// Lemma P3: capped values have the same tables as the values they replace.
 #[test]
 fn tables_of_level_2_do_not_change_with_larger_caps() {
     let mut changed = 0;

@@ -4,7 +4,8 @@
 use strata_panex::tiles::walk;
 use strata_replay::tiles::{Board, Move, Turn, Word};
 
-/// Where a sequence leads: each move must be possible. Else the number of the move that is not.
+/// The board to which a sequence leads, if each move is possible; else the number of the first move
+/// that is not.
 fn replay(board: &str, moves: &str) -> Result<Board, usize> {
     let mut board: Board = board.parse().unwrap();
     let word: Word = moves.parse().unwrap();
@@ -25,7 +26,7 @@ fn is_clockwise(moves: &str) -> bool {
     turns(moves).iter().all(|turn| matches!(turn, Turn::Straight | Turn::Clockwise))
 }
 
-/// Where the blank and a tile are in the end, from 1, after a clockwise sequence.
+/// The squares of the blank and a tile at the end of a clockwise sequence, from 1.
 fn ends(board: &str, moves: &str, tile: u8) -> (usize, usize) {
     assert!(is_clockwise(moves), "{moves}");
     let board = replay(board, moves).unwrap();
