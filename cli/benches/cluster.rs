@@ -1,6 +1,5 @@
-//! Benchmark of cluster overhead:
-//! `cargo bench -p strata-cli --bench cluster -- [LEVEL] [ROUNDS] [WORKERS] [THREADS]` (7, 3, 3, and 2
-//! threads a worker by default).
+//! Benchmark of the overhead of a cluster: `cargo bench -p strata-cli --bench cluster -- [LEVEL]
+//! [ROUNDS] [WORKERS] [THREADS]` (by default 7, 3, 3, and 2 threads for each worker).
 //!
 //! Each round runs Panex in one process with a thread for each processor, with embedded workers, and
 //! with as many worker processes on this machine. The variants alternate, so that other load on the

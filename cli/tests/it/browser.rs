@@ -1,6 +1,7 @@
-//! The web page in a real browser, against real processes. The tests need Chromium and its driver, and
-//! so are ignored by default: `cargo test -p strata-cli --test it -- browser --ignored`. Pictures of the
-//! pages go to `target/dashboard`.
+//! The web page in a real browser, against real processes.
+//!
+//! The tests need Chromium and its driver, so they are ignored by default: `cargo test -p
+//! strata-cli --test it -- browser --ignored`. Screenshots of the pages go to `target/dashboard`.
 
 mod driver;
 
@@ -36,7 +37,7 @@ async fn signed_in(cluster: &Cluster) -> Browser {
     browser
 }
 
-/// A search with its page in a process of its own. It is killed at the end.
+/// A search with its page, in a process that is killed at the end.
 struct Search {
     child: Child,
     /// The page's address with the token.
@@ -51,7 +52,7 @@ impl Search {
         let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
         let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
         let link = lines.find_map(|line| Some(line.unwrap().split_once("page: ")?.1.to_owned()));
-        // The pipe must be read to its end.
+        // The pipe is read to its end, so that the process does not block.
         std::thread::spawn(move || lines.for_each(drop));
         Search { child, link: link.expect("the address is printed"), _folder: folder }
     }
@@ -73,8 +74,8 @@ impl Drop for Search {
     }
 }
 
-/// Waits until a loaded drawing shows the position of the text and has it as its alternative text, in
-/// a theme. Returns the position.
+/// Waits until a loaded drawing shows the position that the text names, in a theme, with that
+/// position as its alternative text. Returns the position.
 async fn drawn(browser: &Browser, theme: &str, holds: impl Fn(&str) -> bool) -> String {
     let script = format!(
         "const image = document.querySelector('.drawing'); \
@@ -97,7 +98,7 @@ async fn plays_drawings(browser: &Browser, theme: &str) {
     drawn(browser, theme, |text| text != start).await;
 }
 
-/// The depth that the page of a job shows.
+/// Waits until the page of a job shows a depth greater than `before`; returns the depth.
 async fn depth_after(browser: &Browser, before: u64) -> u64 {
     let script = "return parseInt(document.querySelector('[aria-label=Depth]')?.parentElement\
                   .querySelector('.after').innerText.replaceAll(',', ''))";

@@ -211,7 +211,7 @@ fn a_coordinator_that_does_not_answer_is_unreachable() {
         let ran = expect(10, strata(line).args(["--coordinator", &url]));
         is_one_line(&ran);
     }
-    // What is wrong with the command line is found before the coordinator is asked.
+    // An error of the command line is found before the coordinator is called.
     let moves = tempdir().unwrap().path().join("missing/moves");
     let command = &mut strata("path job --coordinator");
     refused(command.arg(&url).arg("--path-file").arg(moves), "--path-file");

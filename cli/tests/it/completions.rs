@@ -10,7 +10,8 @@ use crate::client::fake::{Fake, Script, done};
 use crate::common::{Finished, expect, only_job, solve, strata};
 use tempfile::tempdir;
 
-/// What bash offers for the last word of a line, in a folder. Nothing may be printed.
+/// The candidates of bash for the last word of a line, in a folder. Asserts that nothing is
+/// printed.
 fn complete(folder: &Path, line: &str) -> Vec<String> {
     let script = r#"
 source <(strata completions bash) || exit 1

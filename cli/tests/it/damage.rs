@@ -1,5 +1,5 @@
-//! Damage to every kind of file, in a finished and in a stopped job. Each ends with exit code 12 and
-//! the name of the file, never with a wrong number.
+//! Damage to every kind of file, in a finished and in a stopped job. Each case ends with exit code
+//! 12 and the name of the file, never with a wrong number.
 
 use crate::common;
 

@@ -1,4 +1,5 @@
-//! Commands that are programs of their own: which program runs, with what, and what there is without it.
+//! Commands that are programs of their own: which program runs and with which arguments, and the
+//! error without one.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -9,8 +10,8 @@ use tempfile::{TempDir, tempdir};
 /// Prints its name, its arguments and a variable.
 const SCRIPT: &str = "#!/bin/sh\necho \"$0: $* ($STRATA_MEMORY)\"; exit 7\n";
 
-/// Writes an executable script by another process: a file that this process has open for writing, and a process
-/// that another test starts at that moment inherits, cannot be executed.
+/// Writes an executable script through another process. A file that this process has open for
+/// writing, and that a process of another test inherits at that moment, could not be executed.
 fn script(file: &Path) {
     let line = r#"printf %s "$1" >"$2" && chmod 755 "$2""#;
     let mut shell = Command::new("sh");

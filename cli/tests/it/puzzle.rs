@@ -38,7 +38,8 @@ fn paths_have_the_moves_of_the_file() {
     }
 }
 
-/// Of symmetric states the dense engine stores one. A path leads to the goal, not to its image.
+/// The dense engine stores one of several symmetric states. A path leads to the goal, not to its
+/// image.
 #[test]
 fn dense_paths_lead_to_the_goal_itself() {
     let plain = ["", "--keep-layers all"];
@@ -128,7 +129,7 @@ fn a_puzzle_that_is_too_large_is_refused_for_its_keys() {
     );
 }
 
-/// A cycle of four pieces, and one of five that has the name of its square.
+/// A cycle of four pieces, and a cycle of five pieces that has the name of the first one's square.
 const CLASH: &str =
     "Name amb\nSet P 8 1\nMove m\nP\n2 3 4 1 5 6 7 8\nEnd\nMove m2\nP\n1 2 3 5 6 7 8 4\nEnd\n";
 

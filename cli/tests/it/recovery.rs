@@ -48,8 +48,8 @@ struct Killed {
 }
 
 impl Killed {
-    /// Kills sessions at random moments until one ends by itself. Returns the last session, which
-    /// shows all layers, and the number of kills.
+    /// Kills sessions at random moments until one ends by itself. Returns that session, which shows
+    /// all layers, and the number of kills.
     fn resumed(&self, dir: &Path, random: &mut Random) -> (Finished, u32) {
         let mut kills = 0;
         loop {
@@ -311,7 +311,7 @@ fn a_job_killed_before_its_first_checkpoint_starts_again() {
     );
 }
 
-/// Through a memory map, a read would end the process with SIGBUS.
+/// A read through a memory map would end the process with SIGBUS.
 #[test]
 fn a_file_that_is_cut_while_it_is_read_is_detected() {
     let dir = tempdir().unwrap();

@@ -25,7 +25,7 @@ impl Search {
         let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
         let link = lines.find_map(|line| Some(line.unwrap().split_once("page: ")?.1.to_owned()));
         let link = link.expect("the address is printed");
-        // The pipe must be read to its end.
+        // The pipe is read to its end, so that the process does not block.
         let rest_of_lines = std::thread::spawn(move || lines.map(Result::unwrap).collect());
         let rest = link.strip_prefix("http://").unwrap();
         let (host, token) = rest.split_once("/#token=").unwrap();
@@ -43,7 +43,7 @@ impl Search {
         text
     }
 
-    /// Asks with the token until the answer has a text.
+    /// Repeats a request with the token until the answer contains a text.
     fn until(&self, path: &str, text: &str) -> String {
         let begun = Instant::now();
         loop {
@@ -71,7 +71,7 @@ impl Search {
         format!("Authorization: Bearer {}\r\n", self.token)
     }
 
-    /// Ends the process by Ctrl-C, for which it waits. Returns its output.
+    /// Ends the process by Ctrl-C, for which it waits. Returns its standard output.
     fn end(mut self) -> String {
         assert!(self.child.try_wait().unwrap().is_none());
         kill_process(Pid::from_child(&self.child), Signal::INT).unwrap();

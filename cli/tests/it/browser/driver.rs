@@ -21,7 +21,8 @@ const WAIT: Duration = Duration::from_secs(60);
 /// Time between two looks at a page.
 const POLL: Duration = Duration::from_millis(100);
 
-/// Functions that find what readers cannot read or name. They return texts that say what is wrong.
+/// Script functions that find content that users cannot read or that has no name. They return texts
+/// that say what is wrong.
 const CHECKS: &str = include_str!("checks.js");
 
 /// A browser. It ends with the test.
@@ -104,7 +105,7 @@ impl Browser {
         }
     }
 
-    /// Waits until an element has a text.
+    /// Waits until an element contains a text.
     pub(crate) async fn sees(&self, selector: &str, text: &str) {
         let script = format!(
             "return [...document.querySelectorAll({selector:?})].filter((e) => e.checkVisibility())\
@@ -121,7 +122,8 @@ impl Browser {
         value.as_str().unwrap_or_default().to_owned()
     }
 
-    /// Clicks the visible element of a selector that has a text; any text if it is empty.
+    /// Clicks the visible element of a selector that contains a text. An empty text matches any
+    /// element.
     pub(crate) async fn click(&self, selector: &str, text: &str) {
         let find = format!(
             "return [...document.querySelectorAll({selector:?})].find((e) => \
@@ -145,9 +147,9 @@ impl Browser {
         found.expect(selector).send_keys(text).await.expect("it takes keys");
     }
 
-    /// Keeps a picture of the page, and checks what it shows.
+    /// Saves a screenshot of the page, and checks the page.
     pub(crate) async fn picture(&self, name: &str) {
-        // Charts and texts of the moment are there.
+        // Time for charts and short-lived texts to appear.
         tokio::time::sleep(Duration::from_millis(700)).await;
         let picture = self.page.screenshot().await.expect("a picture");
         assert!(picture.starts_with(b"\x89PNG"));
@@ -158,8 +160,8 @@ impl Browser {
         assert_eq!(findings, json!([]), "{name}");
     }
 
-    /// Asserts that the console has no error: of scripts, of the content policy, of requests besides
-    /// those that a test expects.
+    /// Asserts that the console has no error of scripts, of the content policy or of requests,
+    /// besides the requests that a test expects to fail.
     pub(crate) async fn assert_no_errors(&self, expected: &[&str]) {
         let log = self.page.issue_cmd(ReadLog).await.expect("the browser's log");
         let entries = log.as_array().cloned().unwrap_or_default();
@@ -184,7 +186,7 @@ impl Drop for Browser {
     }
 }
 
-/// Where pictures go: `target/dashboard`.
+/// Folder of the screenshots: `target/dashboard`.
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_TARGET_TMPDIR")).with_file_name("dashboard")
 }

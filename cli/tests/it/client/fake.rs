@@ -1,4 +1,4 @@
-//! A scripted coordinator, served to the real program over a real connection.
+//! A scripted coordinator that the real program reaches over a real connection.
 
 use std::collections::{HashMap, VecDeque};
 use std::net::SocketAddr;

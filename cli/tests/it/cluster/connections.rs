@@ -1,4 +1,4 @@
-//! Connections that nobody uses, and nodes without file descriptors.
+//! Idle connections, and nodes without file descriptors.
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::TcpStream;

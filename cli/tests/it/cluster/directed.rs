@@ -33,7 +33,8 @@ fn layers_are_those_of_one_process_after_faults_and_moves_of_shards() {
     cluster.assert_no_panic();
 }
 
-/// Clockwise moves of tiles: some states stand for no position, and the last layers have none.
+/// Clockwise moves of tiles: some states stand for no position, and the last layers have no
+/// positions.
 #[test]
 fn clockwise_walks_have_the_layers_of_one_process() {
     const LINE: &str = "tiles 3x3 --moves clockwise --exhaust --engine explicit --shards 16";

@@ -8,7 +8,7 @@ use crate::cluster::faults::SLOW;
 use crate::cluster::harness::{COORDINATOR, COORDINATOR_READY, Cluster, fails};
 use crate::common::{SmallDisk, cut_layers};
 
-/// The layer files in a folder, with what is in them.
+/// The layer files in a folder, with their contents.
 pub(crate) fn layer_files(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
     let files = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
     let layers = files.filter(|path| {
@@ -38,7 +38,7 @@ fn a_damaged_checkpoint_is_detected() {
         }
         let mark = cluster.mark(COORDINATOR);
         cluster.start_all();
-        // The first time the running job resumes by itself; later the job has failed and must be
+        // The first time the running job resumes by itself. Later the job has failed and must be
         // resumed.
         let verb = if place == 0 { "watch" } else { "resume" };
         let ran = cluster.follow(&format!("{verb} {job}")).expect(12);
@@ -90,7 +90,7 @@ fn a_checkpoint_file_that_its_owner_has_lost_fails_the_job() {
     cluster.assert_no_panic();
 }
 
-/// Through a memory map, a read would end the worker with SIGBUS.
+/// A read through a memory map would end the worker with SIGBUS.
 #[test]
 fn a_file_that_is_cut_while_it_is_read_fails_the_job_and_not_the_worker() {
     let cluster = Cluster::of(1);

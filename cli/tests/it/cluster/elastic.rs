@@ -25,8 +25,8 @@ fn layers_of_one_process(deepest: usize) -> Finished {
     expect(4, &mut solve(dir.path(), &format!("panex 7 --shards 16 --max-layers {deepest}")))
 }
 
-/// Ends a worker by SIGTERM, and waits until a session goes on with others from a checkpoint. Its data
-/// is lost then.
+/// Ends a worker by SIGTERM, and waits until a session continues from a checkpoint with the workers
+/// `others`. Then deletes the worker's data.
 pub(crate) fn drain(cluster: &mut Cluster, worker: &str, others: &str) {
     let mark = cluster.mark(COORDINATOR);
     cluster.signal(worker, Signal::TERM);

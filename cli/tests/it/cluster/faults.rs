@@ -84,7 +84,8 @@ fn symmetric_states_stand_for_the_same_positions_after_a_kill() {
     let job = follower.job();
     expected.assert_printed(&follower.expect(0));
     let log = cluster.log(COORDINATOR);
-    // The kill may meet a session that is beginning, which then does not lose a worker, but has to wait.
+    // The kill may occur while a session begins. That session then does not lose a worker, but
+    // waits for one.
     let before_the_end = log.split("INFO done").next().unwrap_or_default();
     let noticed = ["worker w1 is lost", "worker disconnected"];
     assert!(noticed.iter().any(|text| before_the_end.contains(text)), "{log}");
@@ -191,7 +192,7 @@ fn a_permanently_lost_worker_fails_the_job_resumably() {
 }
 
 /// A cluster that was killed while only the last of the workers had states. The first layers are in
-/// one shard; a search that was faster than the kill is repeated.
+/// one shard. If the search was faster than the kill, it is repeated.
 fn killed_while_one_worker_has_states() -> (Cluster, Follower, [&'static str; 3]) {
     for _ in 0..10 {
         let mut cluster = Cluster::empty("--narrow 0");

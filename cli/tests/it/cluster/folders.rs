@@ -16,7 +16,7 @@ fn a_worker_that_lost_its_folder_is_a_new_worker() {
     cluster.start("w2");
     cluster.await_log(COORDINATOR, mark, "worker connected worker=\"w2\" number=3");
     let ran = follower.expect(5);
-    // The new worker has the name: the lost one is told apart by its number.
+    // The new worker has the same name, so the lost one is identified by its number.
     assert!(ran.stderr.contains("w2#1 did not reconnect within 3 s"), "{}", ran.stderr);
     // The new worker takes part in the next job.
     let mark = cluster.mark(COORDINATOR);
@@ -69,8 +69,8 @@ fn a_copy_of_a_worker_fails_the_job_until_it_is_stopped() {
     let mark = cluster.mark(COORDINATOR);
     cluster.join("copy", "");
     cluster.await_log(COORDINATOR, mark, "a newer connection has replaced it");
-    // Either the copy is asked for a file of the checkpoint, which it does not have, or both have replaced
-    // each other so often that they are recognised.
+    // Either the copy is asked for a file of the checkpoint that it does not have, or both workers
+    // have replaced each other so often that they are detected.
     let ran = follower.expect(12);
     let named = ["worker copy: ", "another process has its identity"];
     assert!(named.iter().any(|text| ran.stderr.contains(text)), "{}", ran.stderr);

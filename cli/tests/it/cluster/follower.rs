@@ -127,7 +127,7 @@ impl Follower {
         id
     }
 
-    /// Whether it has not ended yet.
+    /// Whether the client has not ended yet.
     pub(crate) fn is_running(&mut self) -> bool {
         self.child.try_wait().unwrap().is_none()
     }
@@ -136,7 +136,7 @@ impl Follower {
         kill_process(Pid::from_child(&self.child), signal).unwrap();
     }
 
-    /// Waits for its end.
+    /// Waits for the client's end.
     pub(crate) fn finish(mut self) -> Finished {
         let begun = Instant::now();
         while self.is_running() {
@@ -154,7 +154,7 @@ impl Follower {
         seen.lines().last().unwrap_or("nothing seen").to_owned()
     }
 
-    /// Waits for its end and expects an exit code.
+    /// Waits for the client's end and expects an exit code.
     pub(crate) fn expect(self, code: i32) -> Finished {
         let ran = self.finish();
         let tail: Vec<&str> = ran.stdout.lines().rev().take(3).collect();
@@ -162,7 +162,7 @@ impl Follower {
         ran
     }
 
-    /// Waits for its end and expects the right answer, layer by layer.
+    /// Waits for the client's end and expects the right result, layer by layer.
     pub(crate) fn expect_answer(self) -> Finished {
         let ran = self.expect(0);
         expected().assert_printed(&ran);

@@ -1,5 +1,5 @@
-//! Coordinator and workers as processes. They are killed at the end of a test. If the test fails,
-//! their logs are printed.
+//! Coordinator and workers as processes. They are killed at the end of a test. Their logs are
+//! printed if the test fails.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -16,7 +16,7 @@ use tempfile::TempDir;
 use crate::cluster::follower::Follower;
 use crate::common::{Finished, strata};
 
-/// Time limit of every wait. It ends tests that would hang, also on a machine that does much else.
+/// Time limit of every wait, long enough for a busy machine. It ends tests that would hang.
 pub(crate) const WAIT_TIMEOUT: Duration = Duration::from_secs(300);
 
 /// Lines of each log that are shown when a test fails.
@@ -45,7 +45,8 @@ pub(crate) fn free_port() -> u16 {
     static NEXT: AtomicU16 = AtomicU16::new(0);
     const FIRST: u16 = 12_000;
     const COUNT: u16 = 18_000;
-    // More than a test needs: tests that run at the same time have neighbouring process ids.
+    // More ports than a test needs, since tests that run at the same time have neighbouring process
+    // ids.
     const EACH: u32 = 32;
     let begin = (std::process::id() % (u32::from(COUNT) / EACH) * EACH) as u16;
     loop {
@@ -62,7 +63,7 @@ struct Node {
     words: Vec<String>,
     log: PathBuf,
     child: Option<Child>,
-    /// Text in its log that shows that it has started.
+    /// Text in its log that shows that the node has started.
     ready: &'static str,
 }
 
@@ -158,7 +159,7 @@ impl Cluster {
         (grpc, http): (u16, u16),
         more: &str,
     ) -> String {
-        // Several workers take part although layers are narrow.
+        // Several workers take part even though the layers are narrow.
         let defaults =
             [("--lease", "1s"), ("--narrow", "2000"), ("--checkpoint-interval", "200ms")];
         let defaults = defaults.iter().filter(|(flag, _)| !more.contains(flag));
@@ -281,7 +282,7 @@ impl Cluster {
         mark
     }
 
-    /// Leaves the folder of the cluster where it is, and returns it.
+    /// Keeps the folder of the cluster after the test, and returns its path.
     pub(crate) fn keep(&mut self) -> PathBuf {
         self.dir.disable_cleanup(true);
         self.dir.path().to_owned()
@@ -368,7 +369,7 @@ impl Cluster {
         eventually(&format!("{name} logs {text:?}"), || self.log(name)[mark..].contains(text));
     }
 
-    /// Asserts that no process panicked, wherever it was logged.
+    /// Asserts that no process panicked, in whichever log.
     pub(crate) fn assert_no_panic(&self) {
         for (name, node) in &self.nodes {
             let text = node.text();
@@ -378,7 +379,7 @@ impl Cluster {
 
     /// A client command.
     pub(crate) fn client(&self, line: &str) -> Command {
-        // Most tests check how several workers share the explicit engine.
+        // Most tests are about how several workers share the explicit engine.
         let explicit = line.contains("submit ") && !line.contains("--engine");
         let engine = if explicit { "--engine explicit" } else { "" };
         strata(&format!("{line} {engine} {} {}", self.at(), self.common))

@@ -67,7 +67,7 @@ fn an_older_journal_is_noticed_and_issues_no_epoch_again() {
     cluster.await_log("w1", 0, "the coordinator was restarted");
     expect_hanoi(&cluster, 6);
     cluster.await_log(COORDINATOR, mark, &format!(" epoch={} workers=", epochs + 1));
-    // What the workers have of the job that the journal does not know stays.
+    // The workers keep what they have of the job that the journal does not know.
     assert!(cluster.data("w1").join(&lost).is_dir());
     cluster.assert_no_panic();
 }

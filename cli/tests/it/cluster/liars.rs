@@ -1,4 +1,4 @@
-//! A worker whose address leads to one that never finishes a file.
+//! A worker with the address of a server that never finishes a file.
 
 use std::pin::Pin;
 use std::time::Duration;
@@ -17,7 +17,7 @@ use crate::common::expect;
 
 type Replies<T> = Pin<Box<dyn tokio_stream::Stream<Item = Result<T, Status>> + Send>>;
 
-/// Answers `Fetch` with chunks without bytes, for ever.
+/// A server that answers `Fetch` with chunks without bytes, without end.
 struct Liar {
     /// Receives a value when a call begins.
     calls: mpsc::UnboundedSender<()>,

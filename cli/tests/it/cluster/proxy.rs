@@ -19,16 +19,17 @@ pub(crate) enum LinkMode {
     Forward,
     /// Keeps connections open, but forwards nothing.
     Stall,
-    /// Forwards bytes of the client; those of the node wait.
+    /// Forwards the bytes of the client, and holds back those of the node.
     OneWay,
     /// Forwards every read after [`DELAY`].
     Delay,
-    /// Flips a bit now and then: one in [`DAMAGE_INTERVAL`] reads, unless set otherwise.
+    /// Flips a bit in one of [`DAMAGE_INTERVAL`] reads, unless another interval is set.
     Damage,
-    /// Breaks a connection now and then in the middle of a read: one in [`TRUNCATE_INTERVAL`].
+    /// Breaks a connection in the middle of a read, in one of [`TRUNCATE_INTERVAL`] reads.
     Truncate,
-    /// Sends what the client sends to the node over a second connection, too, whose answers are
-    /// dropped. Connections without a second one are broken; afterwards, those with one.
+    /// Sends the client's bytes to the node over a second connection, too, and drops the answers to
+    /// them. Connections without a second one are broken when the mode begins, those with one when
+    /// it ends.
     Duplicate,
     /// Breaks connections, and refuses new ones.
     Broken,
@@ -36,10 +37,10 @@ pub(crate) enum LinkMode {
     Closed,
 }
 
-/// Reads from one flipped bit to the next.
+/// Number of reads between two flipped bits.
 const DAMAGE_INTERVAL: usize = 97;
 
-/// Reads from one truncated read to the next.
+/// Number of reads between two truncated reads.
 const TRUNCATE_INTERVAL: usize = 23;
 
 /// Delay of a read.
@@ -48,13 +49,13 @@ const DELAY: Duration = Duration::from_millis(30);
 #[derive(Debug)]
 struct Shared {
     mode: AtomicU8,
-    /// Reads from one flipped bit to the next.
+    /// Number of reads between two flipped bits.
     damage_interval: AtomicUsize,
-    /// Reads in the mode [`LinkMode::Damage`].
+    /// Number of reads in the mode [`LinkMode::Damage`].
     reads: AtomicUsize,
-    /// Reads in the mode [`LinkMode::Truncate`].
+    /// Number of reads in the mode [`LinkMode::Truncate`].
     cut_reads: AtomicUsize,
-    /// Connections that were made twice.
+    /// Number of connections that were made twice.
     copies: AtomicUsize,
 }
 
@@ -63,7 +64,7 @@ impl Shared {
         self.mode.load(Ordering::Acquire) == mode as u8
     }
 
-    /// Flips a bit if it is time. The places are the same in every run.
+    /// Flips a bit if this read is due. The places are the same in every run.
     fn damage(&self, bytes: &mut [u8]) {
         let reads = self.reads.fetch_add(1, Ordering::Relaxed) + 1;
         if reads.is_multiple_of(self.damage_interval.load(Ordering::Relaxed)) {
@@ -72,7 +73,7 @@ impl Shared {
         }
     }
 
-    /// Whether it is time to cut a read short.
+    /// Whether this read is to be cut short.
     fn truncates(&self) -> bool {
         self.is(LinkMode::Truncate)
             && (self.cut_reads.fetch_add(1, Ordering::Relaxed) + 1)
@@ -120,7 +121,7 @@ impl Proxy {
         self.shared.reads.load(Ordering::Relaxed) / interval
     }
 
-    /// Sets the reads from one flipped bit to the next, before any was flipped.
+    /// Sets the number of reads between two flipped bits, before the first one.
     pub(crate) fn set_damage_interval(&self, reads: usize) {
         self.shared.damage_interval.store(reads, Ordering::Relaxed);
     }
@@ -190,7 +191,7 @@ struct Pump {
     copy: Option<TcpStream>,
     /// Whether the connection has a second one.
     is_copied: bool,
-    /// Whether the bytes are those of the node.
+    /// Whether the bytes go from the node to the client.
     is_back: bool,
 }
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 pub(crate) struct Random(u64);
 
 impl Random {
-    /// A generator that is the same for the same seed. Neighbouring seeds are unlike each other.
+    /// A generator with a seed. Neighbouring seeds have unlike sequences.
     pub(crate) fn new(seed: u64) -> Random {
         // One step of splitmix64.
         let mut state = seed.wrapping_add(0x9e37_79b9_7f4a_7c15);

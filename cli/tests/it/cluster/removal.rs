@@ -1,4 +1,4 @@
-//! Removed jobs: their files on all workers, records and logs go, also those of absent workers.
+//! Removal of jobs: their files on all workers, absent ones included, their records and their logs.
 
 use std::path::{Path, PathBuf};
 
@@ -6,7 +6,7 @@ use crate::cluster::faults::SLOW;
 use crate::cluster::harness::{COORDINATOR, Cluster, eventually, fails};
 use crate::common::{Finished, expect};
 
-/// A coordinator with these arguments and two workers, of which each has a part of every layer.
+/// A coordinator with these arguments and two workers, each with a part of every layer.
 fn two_workers(more: &str) -> Cluster {
     let mut cluster = Cluster::empty(&format!("--narrow 1 {more}"));
     (1..=2).for_each(|number| cluster.join(&format!("w{number}"), ""));

@@ -1,4 +1,5 @@
-//! Searches with wide keys: local parts of more than 32 bits in files, batches and questions for states.
+//! Searches with wide keys: local parts of more than 32 bits in files, batches and look-ups of
+//! states.
 
 use crate::cluster::follower::table;
 use crate::cluster::harness::Cluster;

@@ -1,8 +1,9 @@
 //! Comparison of an output with the one that a page shows.
 //!
-//! A line `…` stands for any lines, and `…` in a line for any text. Times, sizes in bytes, rates,
-//! percentages, dates and the random part of job ids may differ, and so may the number of spaces in
-//! a table of a result. The output of an interrupted command may differ in every number.
+//! A line `…` matches any lines, and `…` within a line matches any text. Times, sizes in bytes,
+//! rates, percentages, dates and the random part of job ids may differ, and so may the number of
+//! spaces in the table of a result. The output of an interrupted command may differ in every
+//! number.
 
 use std::sync::LazyLock;
 

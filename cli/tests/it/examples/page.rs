@@ -9,7 +9,7 @@ pub(crate) enum Mark {
     None,
     /// By `scripts/long-examples`: it takes a minute or more.
     Long,
-    /// By this script, which has what the block needs, such as Docker.
+    /// By this script, which provides what the block needs, such as Docker.
     Script(String),
 }
 
@@ -94,7 +94,8 @@ fn session(body: &[(usize, &str)]) -> Option<Vec<Command>> {
     Some(commands)
 }
 
-/// Nodes of a cluster as one command each, and what is between them as one. Outputs are not shown.
+/// Commands of a script: each node of a cluster is one command, and so are the lines between two
+/// nodes. No outputs are shown.
 fn script(body: &[(usize, &str)]) -> Option<Vec<Command>> {
     let mut commands: Vec<Command> = Vec::new();
     for (line, text) in body {

@@ -12,16 +12,16 @@ use tempfile::TempDir;
 use crate::examples::compare::{is_information, is_shown};
 use crate::examples::page::{Block, Command, Mark};
 
-/// What the pages use of the repository.
+/// Folders of the repository that the pages use.
 const LINKS: [&str; 4] = ["deploy", "examples", "puzzles", "strata"];
 
-/// The longest time of a block that a test runs.
+/// Time limit of a block that a test runs.
 const LIMIT: Duration = Duration::from_secs(300);
 
-/// The longest time of a block that `scripts/long-examples` runs.
+/// Time limit of a block that `scripts/long-examples` runs.
 const LONG_LIMIT: Duration = Duration::from_secs(3600);
 
-/// What the commands of a block start with.
+/// The first lines of the script that runs a block.
 const PRELUDE: &str = r#"
 status=0
 finish() { trap - EXIT; kill $(jobs -p) 2>/dev/null; wait; }
@@ -65,7 +65,7 @@ node() {
 pub(crate) struct Folder {
     work: TempDir,
     results: TempDir,
-    /// Ports of the pages, and those that take their place.
+    /// Ports in the pages, and the ports that replace them.
     ports: Vec<(String, String)>,
 }
 
@@ -168,7 +168,7 @@ impl Folder {
         self.ports.iter().fold(text.to_owned(), |text, (shown, own)| with_port(&text, shown, own))
     }
 
-    /// What a command printed, with the ports of the pages.
+    /// The output of a command, with the ports of the pages.
     fn output(&self, number: usize) -> String {
         let output = std::fs::read(self.results.path().join(format!("{number}.out")));
         let output = String::from_utf8_lossy(&output.unwrap_or_default()).into_owned();
@@ -177,8 +177,8 @@ impl Folder {
 
     /// Compares a command's output and exit code with the page.
     ///
-    /// A command that fails must show it: by its last line, an error, or by a next command
-    /// `echo $?`.
+    /// A command may fail only if the page shows it: by an error in its last line, or by a next
+    /// command `echo $?`.
     fn check(
         &self,
         number: usize,
@@ -207,8 +207,8 @@ impl Folder {
     }
 }
 
-/// A text with another port, both with their colons. Longer numbers stay: a port can be the beginning of
-/// a number in JSON.
+/// A text with one port replaced by another, both with a colon before them. Longer numbers are
+/// kept: a port can be the beginning of a number in JSON.
 fn with_port(text: &str, port: &str, other: &str) -> String {
     let mut parts = text.split(port);
     let mut replaced = parts.next().unwrap_or_default().to_owned();

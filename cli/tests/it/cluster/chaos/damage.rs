@@ -1,4 +1,4 @@
-//! Damage of files, and what they were before.
+//! Damage of files, and backups of the files before it.
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -18,13 +18,14 @@ struct Backup {
 }
 
 impl Backups {
-    /// Damages a checkpoint file of the job on which a worker has worked last. False if it has none.
+    /// Damages a checkpoint file of the job on which a worker worked last. Returns false if there
+    /// is none.
     pub(super) fn damage(&mut self, data: &Path, damage: Damage, place: u64) -> bool {
         let Some((path, before)) = checkpoint_file(data, place) else { return false };
         let after = damaged(&before, damage, place);
         match &after {
             Some(bytes) => std::fs::write(&path, bytes).unwrap(),
-            // The worker may have removed it just now.
+            // The worker may have removed the file just now.
             None => remove(&path),
         }
         self.0.push(Backup { path, before, after });
@@ -40,7 +41,8 @@ impl Backups {
         let mut restored = 0;
         for backup in self.0.iter().rev().filter(is_of_job) {
             if std::fs::read(&backup.path).ok() == backup.after {
-                // Another file of this name may still be open, so it is not overwritten.
+                // Another file of this name may still be open, so the file is replaced rather than
+                // overwritten.
                 let temp = backup.path.with_extension("restored");
                 std::fs::write(&temp, &backup.before).unwrap();
                 std::fs::rename(&temp, &backup.path).unwrap();

@@ -53,7 +53,7 @@ pub(super) enum Damage {
     Delete,
 }
 
-/// A fault. It begins and ends; what happens then is in [`super::inject`].
+/// A fault, with a begin and an end. [`super::inject`] defines what happens at both.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Fault {
     /// SIGKILL; at the end the processes start again.
@@ -64,7 +64,7 @@ pub(super) enum Fault {
     LongPause,
     /// SIGTERM. The node ends when it has handed over or saved what it has, and starts again.
     Terminated(Node),
-    /// The proxy of a link is in another mode.
+    /// The proxy of a link is in this mode.
     Network(Link, LinkMode),
     /// The file system of a node's data directory is full. The node may start again meanwhile.
     FullDisk { node: Node, restarts: bool },
@@ -76,21 +76,22 @@ pub(super) enum Fault {
     SecondProcess(Node),
     /// The journal is damaged while the coordinator is down.
     DamagedJournal { damage: Damage, place: u64 },
-    /// The journal of the fault's begin is put back at its end. Workers may be paused with their
-    /// orders of before until the coordinator is back.
+    /// At its end, the journal is put back to its state at the fault's begin. Workers may be paused
+    /// until the coordinator is back, and then have orders from before.
     RestoredJournal { is_paused: bool },
-    /// The coordinator's folder is lost while it is down. Workers may be paused, too.
+    /// The coordinator's folder is lost while the coordinator is down. Workers may be paused
+    /// meanwhile.
     LostCoordinator { is_paused: bool },
     /// A worker's data directory is lost while it is down.
     LostWorker(u8),
-    /// A job is removed in whatever state it is.
+    /// A job is removed, whatever its state.
     RemovedJob { place: u64 },
-    /// All jobs that are done are collected.
+    /// All jobs that are done are removed by `gc`.
     Collected,
 }
 
 impl Fault {
-    /// The kind, for figures.
+    /// The kind of the fault, for statistics.
     pub(super) fn kind(&self) -> String {
         let kind = match self {
             Fault::Killed(_) => "killed",
@@ -121,7 +122,7 @@ impl Fault {
         kind.to_owned()
     }
 
-    /// The nodes that no other fault may touch meanwhile.
+    /// The nodes that no other fault may affect at the same time.
     pub(super) fn nodes(&self) -> Vec<Node> {
         match self {
             Fault::Killed(nodes) => nodes.clone(),
@@ -146,14 +147,14 @@ impl Fault {
         }
     }
 
-    /// Exit codes with which a job may end because of this fault, besides 0: see the rows of
+    /// Exit codes other than 0 with which a job may end because of this fault: see the rows of
     /// `docs/recovery.md`.
     pub(super) fn permits(&self) -> &'static [i32] {
         match self {
             Fault::FullDisk { .. } => &[4],
             Fault::DamagedFile { .. } | Fault::Clone(_) => &[12],
             Fault::DamagedJournal { .. } | Fault::RestoredJournal { .. } => &[11, 12],
-            // A job may be done and collected before its client has the result.
+            // A job may be done and removed before its client has the result.
             Fault::LostCoordinator { .. } | Fault::Collected => &[11],
             Fault::LostWorker(_) => &[5],
             Fault::Killed(_)
@@ -174,7 +175,7 @@ impl Fault {
             | Fault::RestoredJournal { .. }
             | Fault::LostCoordinator { .. }
             | Fault::LostWorker(_) => true,
-            // The file may have been incomplete, so its copy is not a backup.
+            // The file may have been incomplete, so that its copy is not a backup.
             Fault::DamagedFile { is_live, .. } => *is_live,
             _ => false,
         }

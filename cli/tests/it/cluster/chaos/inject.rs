@@ -19,10 +19,11 @@ use crate::common::{expect, strata};
 /// Size of a disk that is filled, in KiB.
 const DISK: u32 = 8192;
 
-/// Pause of workers after the coordinator has another journal.
+/// Time for which paused workers stay paused after the coordinator has another journal.
 const PAUSE: Duration = Duration::from_millis(200);
 
-/// Reads from one flipped bit of a link to the next. A link is damaged for a few seconds only.
+/// Number of reads between two flipped bits of a link. It is small because a link is damaged for a
+/// few seconds only.
 const DAMAGE_INTERVAL: usize = 17;
 
 /// The token of an encrypted cluster.
@@ -37,9 +38,9 @@ pub(super) struct Target {
     control: Vec<Proxy>,
     exchange: Vec<Proxy>,
     pub(super) backups: Backups,
-    /// Nodes that were told to end, and start again when they have.
+    /// Nodes that were terminated, and are started again when they have ended.
     terminated: BTreeSet<String>,
-    /// What was not done, and why.
+    /// Faults that were skipped or had no effect, with the reason.
     pub(super) notes: Vec<String>,
 }
 
@@ -106,15 +107,15 @@ impl Target {
         is_small.then(|| self.cluster.data(&name).join("ballast"))
     }
 
-    /// The file in which a fault of the schedule keeps the journal.
+    /// The file in which the fault with this number keeps the journal.
     fn kept(&self, number: usize) -> PathBuf {
         self.cluster.path().join(format!("journal-of-fault-{number}"))
     }
 
-    /// Starts what a fault of the schedule does.
+    /// Begins the fault with this number.
     pub(super) fn begin(&mut self, number: usize, fault: &Fault) {
         for name in fault.nodes().into_iter().map(Node::name) {
-            // It is still leaving.
+            // The node is still ending.
             if self.terminated.contains(&name) {
                 self.kill(&name);
                 self.cluster.start(&name);
@@ -163,7 +164,7 @@ impl Target {
                 self.lose(COORDINATOR);
             }
             Fault::LostWorker(worker) => self.lose(&Node::Worker(*worker).name()),
-            // They are commands of clients.
+            // These are commands of clients.
             Fault::RemovedJob { .. } | Fault::Collected => {}
         }
     }
@@ -173,7 +174,7 @@ impl Target {
         self.terminated.remove(name);
     }
 
-    /// Ends a fault of the schedule.
+    /// Ends the fault with this number.
     pub(super) fn end(&mut self, number: usize, fault: &Fault) {
         match fault {
             Fault::Killed(nodes) => {
@@ -214,7 +215,7 @@ impl Target {
         workers().for_each(|worker| self.cluster.signal(&worker.name(), signal));
     }
 
-    /// Starts the coordinator. Workers that are paused continue a little later.
+    /// Starts the coordinator. If workers are paused, they continue a little later.
     fn start_coordinator(&mut self, are_paused: bool) {
         self.cluster.start(COORDINATOR);
         if are_paused {
@@ -229,7 +230,7 @@ impl Target {
         if restarts {
             let name = node.name();
             self.kill(&name);
-            // It may run without a disk that it can write, or end with the code for a full disk.
+            // The node may run although it cannot write, or end with the code for a full disk.
             if let Some(status) = self.cluster.try_start(&name) {
                 assert_eq!(status.code(), Some(4), "{name} ended on a full disk");
             }
@@ -245,7 +246,7 @@ impl Target {
         self.cluster.add(&clone, &line, WORKER_READY);
     }
 
-    /// A second process with a node's data directory is refused.
+    /// Asserts that a second process with a node's data directory is refused.
     fn expect_refusal(&self, node: Node) {
         let name = node.name();
         let data = format!("--data-dir {}", self.cluster.data(&name).display());
@@ -259,7 +260,8 @@ impl Target {
         fails(2, &mut strata(&line), "in use by another process");
     }
 
-    /// The coordinator names the file and ends, or the damage is in a part without content.
+    /// Starts the coordinator with a damaged journal. Either it names the file and ends, or the
+    /// damage is in an unused part of the file.
     fn start_with_damaged_journal(&mut self, number: usize) {
         let mark = self.cluster.mark(COORDINATOR);
         let Some(status) = self.cluster.try_start(COORDINATOR) else {
@@ -311,7 +313,7 @@ impl Target {
         self.cluster.assert_no_panic();
     }
 
-    /// Whether all nodes run that were told to end.
+    /// Whether all terminated nodes have been started again.
     pub(super) fn is_whole(&self) -> bool {
         self.terminated.is_empty()
     }

@@ -9,10 +9,10 @@ use super::schedule::{JOBS, Schedule};
 use crate::cluster::follower::{Expected, Follower};
 use crate::common::Finished;
 
-/// Pause before a client that could not submit tries again.
+/// Pause before a client that could not submit a job tries again.
 const RETRY: Duration = Duration::from_millis(500);
 
-/// How often a job is resumed after its files were restored before it counts as lost.
+/// Number of times that a job is resumed after its files were restored. Then it counts as lost.
 const RESUMES: u32 = 2;
 
 /// Layers and results of the jobs.
@@ -20,7 +20,7 @@ fn expected(index: usize) -> &'static Expected {
     static EXPECTED: OnceLock<Vec<Expected>> = OnceLock::new();
     let all = EXPECTED.get_or_init(|| {
         let solve = |line: &&str| {
-            // The engine of a search in one process is the explicit one.
+            // The expected layers come from the explicit engine in one process.
             let plain = line.replace("--engine symbolic", "").replace("--engine dense", "");
             let expected = Expected::of(&plain);
             assert_eq!(expected.result["states"], states(line), "{line}");
@@ -50,11 +50,11 @@ fn states(line: &str) -> u64 {
 
 /// What a client does next about a job.
 enum Next {
-    /// It runs.
+    /// The job runs.
     Follow(Follower),
-    /// It is to be submitted, or followed again under its name.
+    /// The job is to be submitted, or followed again under its name.
     Submit(Instant),
-    /// It ended early, and waits until the faults are over.
+    /// The job ended early, and is resumed when the faults are over.
     Resume,
     /// The result was right.
     Done,
@@ -67,7 +67,7 @@ struct Job {
     next: Next,
     /// Whether it ended while no client followed it.
     has_ended: bool,
-    /// Whether it is removed, or will be.
+    /// Whether it is removed, or a removal is under way.
     is_removed: bool,
     /// Its id, once it has ended early.
     id: Option<String>,
@@ -80,7 +80,7 @@ struct Job {
 /// A command that removes jobs, repeated until it succeeds.
 struct Removal {
     line: String,
-    /// The client that runs, or when the next one starts.
+    /// The running client, or the time at which the next one starts.
     client: Result<Follower, Instant>,
 }
 
@@ -89,12 +89,12 @@ pub(super) struct Jobs<'a> {
     schedule: &'a Schedule,
     jobs: Vec<Job>,
     removals: Vec<Removal>,
-    /// Jobs that were lost for good, and were replaced by another one.
+    /// Number of jobs that were lost for good and replaced.
     lost: u32,
 }
 
 impl<'a> Jobs<'a> {
-    /// No jobs yet.
+    /// A run without jobs so far.
     pub(super) fn new(schedule: &'a Schedule) -> Jobs<'a> {
         Jobs { schedule, jobs: Vec::new(), removals: Vec::new(), lost: 0 }
     }
@@ -107,7 +107,7 @@ impl<'a> Jobs<'a> {
         self.jobs.push(Job { name, index, next, has_ended, is_removed, id, resumes: 0, codes });
     }
 
-    /// Removes a job that the coordinator has accepted, also one that runs.
+    /// Removes a job that the coordinator has accepted, even if it runs.
     pub(super) fn remove(&mut self, place: u64, target: &mut Target) {
         let is_known = |job: &&mut Job| !job.is_removed && job.known_id().is_some();
         let mut known: Vec<&mut Job> = self.jobs.iter_mut().filter(is_known).collect();
@@ -150,7 +150,7 @@ impl<'a> Jobs<'a> {
         }
     }
 
-    /// Starts clients that are due, and looks at those that have ended.
+    /// Starts clients that are due, and handles those that have ended.
     pub(super) fn poll(&mut self, target: &Target) {
         let schedule = self.schedule;
         for job in &mut self.jobs {
@@ -172,7 +172,7 @@ impl<'a> Jobs<'a> {
         self.removals.retain_mut(|removal| !removal.is_over(target));
     }
 
-    /// Whether all results were right, and all removals are made.
+    /// Whether all results were right and all removals have succeeded.
     pub(super) fn are_done(&self) -> bool {
         self.removals.is_empty() && self.jobs.iter().all(|job| matches!(job.next, Next::Done))
     }
@@ -222,7 +222,7 @@ impl<'a> Jobs<'a> {
         }
     }
 
-    /// State of each job, for a report.
+    /// The state of each job, for a report.
     pub(super) fn describe(&self) -> String {
         let describe = |job: &Job| {
             let next = match &job.next {
@@ -239,7 +239,8 @@ impl<'a> Jobs<'a> {
 }
 
 impl Removal {
-    /// Looks at the client, and starts the next one when it is due. Whether the command is done.
+    /// Handles the end of the client, and starts the next one when it is due. Returns whether the
+    /// command has succeeded.
     fn is_over(&mut self, target: &Target) -> bool {
         let is_due = match &mut self.client {
             Ok(client) => !client.is_running(),
@@ -272,7 +273,7 @@ impl Job {
         id_of(&shown).or_else(|| self.id.clone())
     }
 
-    /// Checks how a client ended. Anything but the right result must be permitted.
+    /// Checks how a client ended. Every end but the right result must be permitted by a fault.
     fn ended(&mut self, ran: &Finished, schedule: &Schedule) -> Next {
         let code = ran.code.expect("the client was not killed");
         self.id = id_of(ran).or(self.id.take());
@@ -298,14 +299,14 @@ impl Job {
                 self.has_ended = true;
                 return again();
             }
-            // Another journal has another state of the job: it is followed by its name.
+            // A restored journal may have another state of the job: it is followed by its name.
             2 if last.contains("cannot be resumed") && schedule.loses_jobs() => return again(),
             _ => {}
         }
         self.codes.push(code);
         self.has_ended = false;
         assert!(schedule.permits(code), "{} ended with {code}: {}", self.name, ran.stderr);
-        // Layers so far must be right, too.
+        // The layers before the end must be right, too.
         expected(self.index).assert_prefix(ran);
         if code == 11 { again() } else { Next::Resume }
     }

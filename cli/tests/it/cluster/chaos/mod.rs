@@ -1,8 +1,8 @@
-//! Clusters under a schedule of faults, made from a seed: `scripts/chaos`.
+//! Clusters under schedules of faults, each made from a seed: `scripts/chaos`.
 //!
 //! Every job ends with the layers and the result of a search in one process, or with an exit code
-//! that `docs/recovery.md` has for a fault of the run. Jobs that end early are resumed after the
-//! faults, and end right then.
+//! that `docs/recovery.md` lists for a fault of the run. Jobs that end early are resumed after the
+//! faults, and then end with the right result.
 
 mod damage;
 mod fault;
@@ -27,10 +27,10 @@ use crate::common::expect;
 /// Interval of the loop that injects faults.
 const TICK: Duration = Duration::from_millis(20);
 
-/// Time from the last fault in which all jobs must have ended well.
+/// Time after the last fault within which all jobs must end with the right result.
 const TIMEOUT: Duration = Duration::from_secs(120);
 
-/// What happened in all runs.
+/// Statistics of all runs.
 #[derive(Default)]
 struct Figures {
     faults: BTreeMap<String, u32>,
@@ -69,7 +69,7 @@ fn run(schedule: &Schedule, target: &mut Target, jobs: &mut Jobs) {
         target.check();
         std::thread::sleep(TICK);
     }
-    // The cluster serves.
+    // The cluster still serves jobs.
     let ran = expect(0, &mut target.cluster.client("submit hanoi 6 --exhaust --json --quiet"));
     assert_eq!(ran.event("result")["states"], 729, "{}", ran.stdout);
     if !schedule.loses_jobs() {
@@ -78,7 +78,7 @@ fn run(schedule: &Schedule, target: &mut Target, jobs: &mut Jobs) {
     target.check();
 }
 
-/// Removes all jobs. Nothing of them is left.
+/// Removes all jobs, and asserts that nothing of them is left.
 fn remove_all(target: &Target) {
     let cluster = &target.cluster;
     let gc = "gc --older-than 0s --state done,failed,cancelled,stopped";
@@ -92,7 +92,8 @@ fn remove_all(target: &Target) {
     }
 }
 
-/// Begins and ends of faults, the last one first: time, number of the fault, whether it is its end.
+/// Begins and ends of the faults, the last one first: time, number of the fault, and whether it is
+/// the end.
 fn timeline(schedule: &Schedule) -> Vec<(Duration, usize, bool)> {
     let events = schedule.events.iter().enumerate();
     let mut timeline: Vec<_> = events
@@ -105,7 +106,7 @@ fn timeline(schedule: &Schedule) -> Vec<(Duration, usize, bool)> {
     timeline
 }
 
-/// Makes the run of a seed. Prints what is needed to find the cause of a failure.
+/// Runs the schedule of a seed. Prints what is needed to find the cause of a failure.
 fn run_seed(seed: u64, is_tls: bool, figures: &mut Figures) -> bool {
     let schedule = Schedule::of(seed);
     print!("{schedule}");

@@ -7,11 +7,11 @@ use super::fault::{Damage, Fault, Link, Node, WORKERS, workers};
 use crate::cluster::proxy::LinkMode;
 use crate::cluster::random::Random;
 
-/// Jobs that run meanwhile. All but the last write a checkpoint after every layer.
+/// Jobs that run during the faults. All but the last write a checkpoint after every layer.
 ///
-/// They have all engines and all forms of keys and files: states with coordinates, ranks of
-/// permutations, states that stand for their images under symmetries, moves that cannot be undone,
-/// bits for each state, diagrams. Those with one shard run beside others.
+/// They cover all engines and all forms of keys and files: coordinates, ranks of permutations,
+/// states that stand for their images under symmetries, moves that cannot be undone, bits for each
+/// state, diagrams. Jobs with one shard run beside others.
 pub(super) const JOBS: [&str; 14] = [
     "panex 6 --checkpoint-interval 1ms",
     "panex 5 --checkpoint-interval 1ms",
@@ -29,12 +29,12 @@ pub(super) const JOBS: [&str; 14] = [
     "panex 6",
 ];
 
-/// A fault in time.
+/// A fault and its time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Event {
-    /// From the first layer of the first job.
+    /// Time since the first layer of the first job.
     pub(super) at: Duration,
-    /// Until its end.
+    /// Time from its begin to its end.
     pub(super) lasts: Duration,
     pub(super) fault: Fault,
 }
@@ -44,14 +44,15 @@ pub(super) struct Event {
 pub(super) struct Schedule {
     pub(super) seed: u64,
     pub(super) lease: Duration,
-    /// States below which one worker makes a layer.
+    /// Width of a layer below which one worker makes it.
     pub(super) narrow: u32,
     pub(super) worker_timeout: Duration,
-    /// Indexes of [`JOBS`]; one after the other until the faults are over, then from the start.
+    /// Indexes into [`JOBS`]. They run one after the other, from the start again, until the faults
+    /// are over.
     pub(super) jobs: Vec<usize>,
-    /// Jobs that are in the queue at a time.
+    /// Number of jobs in the queue at a time.
     pub(super) at_once: usize,
-    /// By their begin.
+    /// The faults, in the order of their begin.
     pub(super) events: Vec<Event>,
 }
 
@@ -63,7 +64,7 @@ impl Schedule {
         let narrow = random.pick(&[0, 0, 500]);
         let jobs = (0..6).map(|_| random.below(JOBS.len() as u64) as usize).collect();
         let at_once = random.between(2, 4) as usize;
-        // Most runs have no fault after which a job may end otherwise than well.
+        // Most runs have no fault that permits a job to fail.
         let severe = random.pick(&[0, 0, 0, 1, 1, 2]);
         let count = random.between(5, 8);
         let mut faults: Vec<Fault> = (0..count - severe).map(|_| ordinary(random)).collect();
@@ -72,7 +73,7 @@ impl Schedule {
             faults.insert(place, self::severe(random));
         }
         let events = place(faults, lease, random);
-        // Long enough for every fault but a lost folder, for which no wait is long enough.
+        // The timeout is long enough for every fault but a lost folder, for which none is.
         let is_lost = events.iter().any(|event| matches!(event.fault, Fault::LostWorker(_)));
         let worker_timeout = Duration::from_secs(if is_lost { 8 } else { 60 });
         Schedule { seed, lease, narrow, worker_timeout, jobs, at_once, events }
@@ -125,7 +126,7 @@ fn node(random: &mut Random) -> Node {
     }
 }
 
-/// A fault after which every job ends well, if need be resumed.
+/// A fault after which every job ends with the right result, possibly after it was resumed.
 fn ordinary(random: &mut Random) -> Fault {
     match random.below(22) {
         0..3 => {
@@ -202,7 +203,7 @@ fn lasting(fault: &Fault, lease: Duration, random: &mut Random) -> Duration {
             random.below(700)
         }
         Fault::LongPause => random.between(lease * 2, lease * 5),
-        // Shorter than the lease, or longer.
+        // The pause is shorter than the lease, or longer.
         Fault::Paused(_)
         | Fault::Network(_, LinkMode::Stall | LinkMode::OneWay | LinkMode::Broken) => {
             let (short, long) = (lease / 2, lease * 2);
