@@ -83,8 +83,8 @@ impl Quantity {
     /// The quantity at n by its formula.
     ///
     /// # Errors
-    /// If there is none (X below [`X_PROVEN_FROM`]), if n is below [`Self::least`], or if the number
-    /// exceeds 128 bits.
+    /// If there is no formula (X below [`X_PROVEN_FROM`]), if n is below [`Self::least`], or if the
+    /// number exceeds 128 bits.
     pub fn formula(self, n: u32) -> Result<u128, FormulaError> {
         let least = self.least();
         if n < least {

@@ -99,8 +99,8 @@ pub(crate) fn time(milliseconds: u64) -> SystemTime {
     SystemTime::UNIX_EPOCH + time
 }
 
-/// Result of a finished job, as `solve` shows it. `naming` makes its title, which JSON does not
-/// need; a naming opens the job's space. `farthest` is the last layer with a position, if the
+/// Result of a finished job, as `solve` shows it. Without `naming` it has no title: JSON has none,
+/// and making a naming opens the job's space. `farthest` is the last layer with a position, if the
 /// layers are known.
 pub(crate) fn summary(
     job: &v1::Job,

@@ -3,7 +3,7 @@
 
 use std::io::{self, Write};
 
-/// Length of the lines of a table, unless all columns are requested.
+/// Greatest length of a line, unless all columns are requested.
 pub(crate) const WIDTH: usize = 80;
 
 /// Spaces between two cells.

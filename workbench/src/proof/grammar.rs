@@ -24,7 +24,7 @@ const ALL: usize = 0b1111;
 /// A symbol of the grammar, on any level.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(super) struct Segment {
-    /// Of the start, or of its mirror image.
+    /// Signature of the start, or of the start's mirror image.
     pub(super) signature: Signature,
     /// The signature is that of the mirror image.
     pub(super) mirrored: bool,
@@ -39,13 +39,13 @@ pub(super) type Rule = Vec<usize>;
 
 /// Segments, their lengths and rules.
 pub(super) struct Grammar {
-    /// In order of discovery from the rules of the whole puzzle.
+    /// The symbols, in order of discovery from the rules of the whole puzzle.
     pub(super) segments: Vec<Segment>,
     /// The lengths of the segments from level `start` on.
     pub(super) lengths: Vec<Form>,
-    /// By segment, and by the parity of the level that the rule makes.
+    /// Rules, by segment and by the parity of the level that the rule makes.
     pub(super) rules: Vec<[Rule; 2]>,
-    /// By the parity of the puzzle's level.
+    /// Rules of the whole puzzle, by the parity of its level.
     pub(super) top: [Rule; 2],
     /// The level from which all lengths have closed forms. Rules make the levels above.
     pub(super) start: u32,

@@ -36,9 +36,9 @@ pub(super) struct Ladder {
 
 /// Distances in the graphs of one level.
 struct Distances {
-    /// By class and node.
+    /// Distances by class and node.
     classes: Vec<Vec<Costs>>,
-    /// Of the whole puzzle, by node.
+    /// Distances of the whole puzzle, by node.
     top: Vec<Costs>,
 }
 

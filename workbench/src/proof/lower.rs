@@ -17,18 +17,18 @@ pub(super) const START: u32 = 4;
 
 /// Closed forms of all quantities of the induction.
 pub(super) struct LowerBound {
-    /// Of the prices from level 4 on.
+    /// Form of the prices from level 4 on.
     pub(super) price: Form,
     pub(super) classes: Vec<ClassForms>,
-    /// By node of the whole puzzle.
+    /// Forms of the distances, by node of the whole puzzle and by the bits of levels N + 1 and N.
     pub(super) top: Vec<[Form; 4]>,
 }
 
 /// The closed forms of a class.
 pub(super) struct ClassForms {
-    /// By row, and by the bit of level N.
+    /// Forms of the table entries, by row and by the bit of level N.
     pub(super) rows: Vec<[Form; 2]>,
-    /// By node, and by the bits of levels N + 1 and N.
+    /// Forms of the distances, by node and by the bits of levels N + 1 and N.
     pub(super) nodes: Vec<[Form; 4]>,
 }
 

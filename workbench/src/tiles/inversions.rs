@@ -5,7 +5,7 @@ use strata_replay::tiles::Board;
 /// Figures that decide the solvability of a board by theorem 1.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub struct Solvability {
-    /// NI: pairs of tiles of which the greater comes first, row by row.
+    /// NI: number of pairs of tiles whose greater tile comes first, row by row.
     pub inversions: usize,
     /// The blank's row, from 1, if the theorem adds it: with an even number of columns.
     pub row: Option<usize>,

@@ -10,16 +10,16 @@ use strata_panex::table::X;
 
 use super::args::BoundArgs;
 
-/// What is known about X(N), and the fields of the JSON event. Numbers are decimal texts, since
-/// they exceed the integers of most JSON readers.
+/// What is known about X(N), as the fields of the JSON event. Numbers are decimal texts, since they
+/// exceed the integers of most JSON readers.
 #[derive(Serialize)]
 struct Bound {
     level: u32,
     /// X(N).
     moves: String,
-    /// None where there is none, below level 3.
+    /// The proven lower bound of X(N); none below level 3.
     lower_bound: Option<String>,
-    /// U(N); none where it is not defined, below level 5.
+    /// U(N); none below level 5, where it is not defined.
     exchange: Option<String>,
     /// Bits of X(N).
     bits: u64,

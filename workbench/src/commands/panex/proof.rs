@@ -118,7 +118,7 @@ fn output(file: &Path) -> Result<PathBuf, Failure> {
 
 /// An accepted certificate.
 struct Proof<'a> {
-    /// The file that has it; none if it was printed or read from standard input.
+    /// The file with the certificate; none if it was printed or read from standard input.
     file: Option<&'a Path>,
     bytes: u64,
     report: Report,

@@ -18,8 +18,8 @@ pub(crate) struct Useful {
     slots: [Option<Tile>; 3],
     /// How many tiles of each column are below the slots.
     fixed: [usize; 3],
-    /// Levels of the slots less N, 0 where there is none, and rows of the supports less N: not
-    /// capped.
+    /// Levels of the slots less N, 0 for an empty slot, and rows of the supports less N, without
+    /// caps.
     levels: [u8; 3],
     supports: [u8; 3],
 }
