@@ -236,7 +236,7 @@ pub(crate) fn is_path(word: &str) -> bool {
 enum Content {
     /// It is the folder of a job.
     Job,
-    /// It is a worker's folder of a cluster's job.
+    /// It is the folder of a cluster's job at one of its workers.
     Part,
     /// Ids of the jobs in it.
     Jobs(Vec<String>),

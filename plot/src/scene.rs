@@ -60,7 +60,7 @@ pub(crate) struct Text {
     pub(crate) colour: Colour,
 }
 
-/// Part of a text that is at its place.
+/// The point of a text that lies at its place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Anchor {
     Start,

@@ -67,7 +67,7 @@ impl Palette {
         }
     }
 
-    /// The colour of the curve with a number.
+    /// The colour of the curve with this number.
     pub(crate) fn curve(&self, number: usize) -> Colour {
         self.curves[number % self.curves.len()]
     }

@@ -324,7 +324,7 @@ fn inverse(mv: Move) -> Move {
     mv.right_turn().right_turn()
 }
 
-/// The first of the four bits of each square that has a bit.
+/// The lowest of the four bits of each square, set if any of the four is set.
 fn boards(word: u64) -> u64 {
     (word | word >> 1 | word >> 2 | word >> 3) & 0x1111_1111_1111_1111
 }

@@ -62,7 +62,7 @@ impl Move {
         }
     }
 
-    /// The move with a letter.
+    /// The move with this letter, if there is one.
     pub fn from_letter(letter: char) -> Option<Move> {
         Move::ALL.into_iter().find(|mv| mv.letter() == letter)
     }

@@ -77,7 +77,7 @@ impl Orders {
         rank
     }
 
-    /// The order with a number.
+    /// The order with this number.
     pub(crate) fn order(&self, mut rank: usize) -> Order {
         let tiles = self.tiles();
         let mut digits = [0; 16];
