@@ -1,8 +1,8 @@
 //! gRPC codec: every message carries a checksum.
 //!
-//! TCP detects few errors, and TLS is optional. A damaged count or digest would be a wrong result,
-//! so each message ends in a checksum of itself: field [`FIELD`], a fixed64. Programs that only
-//! know the messages skip it as an unknown field.
+//! TCP's checksum misses some errors, and TLS is optional. A damaged count or digest would be a
+//! wrong result, so the last field of each message, [`FIELD`], is a checksum of the fields before
+//! it, a fixed64. Other decoders of the same messages skip it as an unknown field.
 
 use std::marker::PhantomData;
 
@@ -27,7 +27,7 @@ const FIELD_LEN: usize = KEY.len() + 8;
 /// Codec of all services: protocol buffers with a checksum.
 ///
 /// The checksum is xxh3-64 of the encoded message, seeded with xxh3-64 of the message type's full
-/// name. So a message is not taken for one of another type either.
+/// name. So decoding a message as another type fails, too.
 #[derive(Debug)]
 pub struct CheckedCodec<T, U>(PhantomData<(T, U)>);
 
@@ -86,7 +86,7 @@ impl<U: Message + Name + Default> Decoder for CheckedDecoder<U> {
     }
 }
 
-/// A message and its checksum, as they are sent.
+/// Encodes a message and appends its checksum.
 #[must_use]
 pub fn encode<T: Message + Name>(message: &T) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(message.encoded_len() + FIELD_LEN);
@@ -97,7 +97,7 @@ pub fn encode<T: Message + Name>(message: &T) -> Vec<u8> {
     bytes
 }
 
-/// The message that [`encode`] made.
+/// Checks the checksum of an [`encode`]d message, and decodes the message.
 ///
 /// # Errors
 /// `UNAVAILABLE` if it was damaged on its way: sending it again may succeed.

@@ -1,11 +1,13 @@
-//! Whether the generated code is that of the protocol's files.
+//! Check that the generated code is up to date with the protocol's files.
 //!
 //! The generator and its dependencies take longer to build than the rest of the protocol, so the
-//! code is checked in. Its first lines have digests of what it was made from and of itself.
+//! code is checked in. Its first two lines are digests: of the files that it was generated from,
+//! and of the code itself.
 
 use xxhash_rust::xxh3::xxh3_128;
 
-/// Puts the digests of the protocol's files, joined in their order, and of `code` before `code`.
+/// Returns `code` with two lines before it: the digests of `sources` and of `code`. `sources` is
+/// the content of the protocol's files, one after the other.
 pub fn stamp(sources: &str, code: &str) -> String {
     format!(
         "// Digest of v1/*.proto: {:032x}\n// Digest of the lines below: {:032x}\n{code}",

@@ -14,8 +14,8 @@ use crate::error::EpochFailure;
 use crate::orders::EpochId;
 use crate::state::NodeState;
 
-/// Bytes up to which a batch is decoded on the thread that received it: 0.1 ms of work, about as much as
-/// the change to another thread and back.
+/// Longest batch, in bytes, that is decoded on the thread that received it. Decoding it takes 0.1
+/// ms, about as long as the switch to another thread and back.
 const SMALL: usize = 16 << 10;
 
 /// Why a batch was not accepted.
@@ -30,7 +30,8 @@ pub(crate) enum BatchError {
     /// The sender owns no shard in this epoch.
     #[error("the sender is not a worker of the epoch")]
     UnknownSender,
-    /// The exits of this layer are already consumed, or the layer lies beyond the one that is due.
+    /// The exits of this layer are already consumed, or the layer is beyond the one after the layer
+    /// in progress.
     #[error("exits of layer {depth} are not due")]
     WrongLayer { depth: u32 },
     /// Batches before this one are missing.
@@ -71,7 +72,7 @@ pub(crate) async fn accept(state: &NodeState, batch: v1::Batch) -> Result<v1::Re
     let epoch = current_epoch(state, EpochId { incarnation, number })?;
     let from = u16::try_from(from).ok().filter(|from| epoch.owners.contains(from));
     let from = from.ok_or(BatchError::UnknownSender)?;
-    // A copy of the batch over another connection waits until this one is accepted.
+    // A copy of the batch that comes over another connection waits here until this one is accepted.
     let mut last = epoch.received(from).lock_owned().await;
     if let Some(failure) = epoch.failure() {
         return Err(BatchError::Failed(failure.clone()));
@@ -116,7 +117,7 @@ pub(crate) async fn accept(state: &NodeState, batch: v1::Batch) -> Result<v1::Re
     Err(BatchError::Failed(failure))
 }
 
-/// The current epoch, if it is this one.
+/// The current epoch, if its id is `id`.
 fn current_epoch(state: &NodeState, id: EpochId) -> Result<Arc<Epoch>, BatchError> {
     if id.is_over(state.orders.newest()) {
         return Err(BatchError::EpochOver { epoch: id.number });

@@ -1,4 +1,4 @@
-//! Check and listing of a job's layer files, for the coordinator.
+//! Checks and lists of a job's layer files, on request of the coordinator.
 //!
 //! Both read whole files on a thread of their own. Checks run one after the other: each takes up to
 //! 64 MiB beyond the memory budget.
@@ -17,16 +17,17 @@ use tonic::Status;
 use crate::folders::{check_layer_file, folder, layer_file};
 use crate::state::NodeState;
 
-/// Files in a request.
+/// Most files in a request.
 const MAX_FILES: usize = 256;
 
-/// Time between two parts while a file is being read: the caller waits longer.
+/// Time after which an empty part is sent while a file is being read. The caller waits longer for a
+/// part.
 const ALIVE: Duration = Duration::from_secs(10);
 
 /// Longest wait for a caller that does not read.
 const SLOW: Duration = Duration::from_secs(60);
 
-/// Bytes of texts from which on a part of a list is sent.
+/// A part of a list is sent when its texts have this many bytes.
 const PART_BYTES: usize = 64 << 10;
 
 /// Parts buffered for one caller.
@@ -48,7 +49,7 @@ pub(crate) fn check(
     if files.len() > MAX_FILES {
         return Err(invalid(format!("{} files are more than {MAX_FILES}", files.len())));
     }
-    // The counts and the digest are found here: kept files have none.
+    // Kept files come without counts and digest: the check computes these.
     let files = files.into_iter().map(|file| {
         let digest = Some(file.digest.unwrap_or_default());
         convert::file_from(v1::LayerFile { digest, ..file })
@@ -73,8 +74,8 @@ pub(crate) fn check(
                 Ok(None) => return,
                 Err(_) => Ok(v1::CheckPart { file: None }),
             };
-            // The check ends with its channel. Otherwise a caller that reads nothing would hold the turn of
-            // all others.
+            // The check ends when its channel is dropped. Without a limit, a caller that reads
+            // nothing would delay the checks of all others.
             if parts.send_timeout(part, SLOW).await.is_err() {
                 return;
             }

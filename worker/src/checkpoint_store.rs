@@ -1,4 +1,4 @@
-//! Shared store of checkpoint files, with which a job can continue without a lost worker.
+//! Shared store of checkpoint files. With it a job can continue after the loss of a worker.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -18,8 +18,8 @@ use crate::store_folder::{StoreFolder, StoredFile};
 use crate::store_object::{ObjectName, PutError};
 use crate::transfer::LocalCopy;
 
-/// Least window for the progress of a download. A store answers the first request after its own
-/// repetitions, which may take longer than a lease.
+/// Shortest window in which a download must progress. A store's client may repeat the first request
+/// for longer than a lease.
 const LEAST_WINDOW: Duration = Duration::from_secs(60);
 
 /// A shared store.
@@ -36,7 +36,7 @@ enum Backend {
     Bucket(StoreBucket),
 }
 
-/// An object that is read.
+/// Reader of an object.
 enum Reader {
     Folder(StoredFile),
     #[cfg(feature = "s3")]
@@ -55,7 +55,7 @@ impl Reader {
 }
 
 impl Backend {
-    /// Bytes of an object.
+    /// Length of an object in bytes.
     async fn len(&self, name: &ObjectName) -> Result<u64, SharedStoreError> {
         match self {
             Backend::Folder(folder) => Ok(folder.len(name)?),
@@ -101,8 +101,8 @@ impl Backend {
     }
 }
 
-/// Objects that this process has uploaded for one job. Those of other jobs stay: the jobs may be
-/// resumed.
+/// Objects that this process has uploaded for the job that it uploaded for last. Objects of other
+/// jobs stay in the store: the jobs may be resumed.
 #[derive(Debug, Default)]
 struct Uploaded {
     job: String,
@@ -153,7 +153,7 @@ impl CheckpointStore {
         Err(NodeError::CheckpointStore { url: url.to_owned(), why: why.to_owned() })
     }
 
-    /// Uploads all files of a checkpoint. Skips files that the store still has from the last
+    /// Uploads all files of a checkpoint, except those that the store still has from the last
     /// checkpoint.
     ///
     /// # Errors
@@ -194,8 +194,8 @@ impl CheckpointStore {
         Ok(())
     }
 
-    /// Writes an object of `bytes` bytes, unless the store still has it from the last checkpoint; `None`
-    /// if the epoch ends meanwhile.
+    /// Uploads the file at `path`, of `bytes` bytes, as an object, unless the store still has it
+    /// from the last checkpoint. `None` if the epoch ends meanwhile.
     fn put(
         &self,
         platform: &dyn Platform,
@@ -212,8 +212,8 @@ impl CheckpointStore {
     }
 
     /// Deletes the objects that only earlier checkpoints need. The last checkpoint must be durable.
-    /// Objects that cannot be deleted stay; those that are left when the epoch ends are deleted after the
-    /// next checkpoint of the job.
+    /// Objects that cannot be deleted stay. If the epoch ends meanwhile, the remaining ones are
+    /// deleted after the job's next checkpoint.
     pub(crate) fn delete_superseded(&self, platform: &dyn Platform, epoch: &Epoch) {
         let mut superseded: Vec<ObjectName> = {
             let mut uploaded = self.uploaded();
@@ -247,13 +247,13 @@ impl CheckpointStore {
         self.backend.delete_job(platform, job).await
     }
 
-    /// Writes the object of a checkpoint's file to a file. So much of it as the least rate asks for must
-    /// come in each `window`.
+    /// Writes the object of the checkpoint file `record` to the file `to`. The object must come at
+    /// the least rate over each window of length `window`, or of a minute if that is longer.
     ///
     /// # Errors
-    /// [`TransferError::Local`] if the file cannot be written, [`TransferError::Missing`] if there is
-    /// no such object, [`TransferError::Interrupted`] if too little comes in time,
-    /// [`TransferError::Source`] if it cannot be read or is too long.
+    /// [`TransferError::Local`] if the file cannot be written, [`TransferError::Missing`] if there
+    /// is no such object, [`TransferError::Interrupted`] if too little comes in time,
+    /// [`TransferError::Source`] if the object cannot be read or is too long.
     pub(crate) async fn download(
         &self,
         platform: &Arc<dyn Platform>,

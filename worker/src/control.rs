@@ -24,11 +24,11 @@ use crate::task::Task;
 /// Pause between two attempts to connect.
 const BACKOFF: Duration = Duration::from_millis(500);
 
-/// Longest wait for the coordinator's welcome, which it sends when its journal has the worker.
+/// Longest wait for the coordinator's welcome, which it sends once its journal has the worker.
 const WELCOME: Duration = Duration::from_secs(30);
 
-/// Refusals in a row that are final. A single one may come from a damaged header: the token in it
-/// has no checksum.
+/// Number of consecutive refusals that are final. A single one may come from a damaged header: the
+/// token in it has no checksum.
 const REFUSALS: u32 = 3;
 
 /// Attempts to connect since the last registration.
@@ -36,7 +36,7 @@ const REFUSALS: u32 = 3;
 struct Attempts {
     /// Whether the loss of the connection is logged.
     logged: bool,
-    /// Refusals in a row.
+    /// Consecutive refusals.
     refusals: u32,
 }
 
@@ -73,8 +73,8 @@ pub(crate) async fn run(state: &Arc<NodeState>, tasks: &mpsc::UnboundedSender<Ta
     }
 }
 
-/// Registers over a new connection and serves it until it breaks. `attempts` starts again once
-/// registered, so that the next loss is logged.
+/// Registers over a new connection and serves it until it breaks. `attempts` is reset after the
+/// registration, so that the next loss is logged.
 async fn connect(
     state: &Arc<NodeState>,
     tasks: &mpsc::UnboundedSender<Task>,
@@ -190,8 +190,8 @@ fn receive(state: &NodeState, tasks: &mpsc::UnboundedSender<Task>, order: v1::Or
         OrderStatus::Running => {}
         OrderStatus::Answered(answer) => state.orders.answer(*answer),
         OrderStatus::New => {
-            // An order of an older epoch that is being executed fails soon, and so does one of a session
-            // that is given up.
+            // Lets an order in progress fail soon if its epoch is older, or if this order releases
+            // its session.
             state.fence(EpochId::of(&order));
             if matches!(order.what, Some(v1::order::What::Release(_))) {
                 state.end_session(EpochId::of(&order));

@@ -22,13 +22,13 @@ pub(crate) struct EpochParts {
     pub(crate) own: u16,
     pub(crate) folder: JobDir,
     pub(crate) inbox: Arc<Inbox>,
-    /// Worker by shard.
+    /// Owner of each shard: worker numbers, by shard.
     pub(crate) owners: Arc<[u16]>,
-    /// Locals are below this.
+    /// Exclusive bound of local parts.
     pub(crate) locals: u128,
     /// Number of exit edges of the space.
     pub(crate) exit_edges: ExitEdge,
-    /// By number of the other worker.
+    /// Links by the other worker's number.
     pub(crate) links: BTreeMap<u16, Arc<Link>>,
 }
 
@@ -39,11 +39,11 @@ pub(crate) struct Epoch {
     pub(crate) own: u16,
     pub(crate) folder: JobDir,
     pub(crate) inbox: Arc<Inbox>,
-    /// Worker by shard.
+    /// Owner of each shard: worker numbers, by shard.
     pub(crate) owners: Arc<[u16]>,
     pub(crate) locals: u128,
     exit_edges: ExitEdge,
-    /// By number of the other worker.
+    /// Links by the other worker's number.
     pub(crate) links: BTreeMap<u16, Arc<Link>>,
     /// Depth of the layer in progress: exits of shallower layers are consumed.
     floor: AtomicU32,
@@ -84,8 +84,8 @@ impl Epoch {
     }
 
     /// Blocks the executor's thread until a future is ready or the epoch ends, whichever is first.
-    /// `None` if the epoch has ended; the future is dropped then. All waits for other nodes and for the
-    /// shared store are of this kind, so that none outlasts its session.
+    /// `None` if the epoch has ended; the future is dropped then. The executor waits for other
+    /// nodes and for the shared store only in this way, so that no wait outlasts its session.
     pub(crate) fn wait<T>(
         &self,
         platform: &dyn Platform,
@@ -102,7 +102,7 @@ impl Epoch {
         })
     }
 
-    /// Records that accepted exits may be lost. The order in progress fails, and every later one.
+    /// Records that accepted exits may be lost. The order in progress and all later ones fail.
     pub(crate) fn fail(&self, failure: EpochFailure) {
         tracing::warn!(epoch = self.id.number, "accepted exits may be lost: {failure}");
         let _ = self.failure.set(failure);

@@ -89,7 +89,7 @@ pub(crate) enum LinkError {
     Unreachable { address: String, why: String },
 }
 
-/// Why a worker cannot finish its epoch, when exits from others are the cause.
+/// Why a worker cannot finish its epoch: exits from other workers are lost.
 #[derive(Clone, Debug, thiserror::Error)]
 pub(crate) enum EpochFailure {
     /// Exits that were accepted are lost.
@@ -109,10 +109,10 @@ pub(crate) enum TransferError {
     /// The source did not send the file.
     #[error("{0}")]
     Source(String),
-    /// The source does not have the file of that length.
+    /// The source has no such file, or one of another length.
     #[error("{0}")]
     Missing(String),
-    /// The source has the file and cannot read it: a fault of its disk.
+    /// The source has the file but cannot read it: its disk is faulty.
     #[error("{0}")]
     Unreadable(String),
     /// The file was damaged or cut short on its way, or too little of it came in time. Another attempt

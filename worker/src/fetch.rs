@@ -56,7 +56,7 @@ pub(crate) fn fetch_file(
     })
 }
 
-/// The error of a file that did not arrive.
+/// Turns the error of a transfer into that of fetching `record`.
 fn refusal(error: TransferError, record: &CheckpointFile) -> FetchError {
     let (file, worker) = (record.file.clone(), record.worker);
     match error {
@@ -100,18 +100,18 @@ async fn receive(
     }
 }
 
-/// A worker that has files.
+/// A worker that files are fetched from.
 struct Source<'a> {
     platform: &'a Arc<dyn Platform>,
     security: &'a Security,
     address: &'a str,
-    /// Window in which so much of the file must come as the least rate asks for. On a link without TLS,
-    /// a damaged frame can be lost without an error.
+    /// Window over which the file must come at the least rate. Without this limit a copy could wait
+    /// for ever: on a link without TLS, a damaged frame can be lost without an error.
     window: Duration,
 }
 
 impl Source<'_> {
-    /// Copies a file. An interrupted copy is begun again, twice at most.
+    /// Copies a file. An interrupted copy is started again, twice at most.
     async fn send_file(
         &self,
         job: &str,

@@ -1,4 +1,5 @@
-//! Folders of jobs: the one in use, their marks, and those that are to be removed.
+//! Folders of jobs: which one is in use, which journal each belongs to, and which are to be
+//! removed.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -13,15 +14,15 @@ use tonic::Status;
 
 use crate::error::OrderError;
 
-/// The folder of the job that the executor has prepared. It is not removed.
+/// The job that the executor has prepared. Its folder is protected from removal.
 #[derive(Debug, Default)]
 pub(crate) struct ActiveFolder(Mutex<Option<String>>);
 
-/// Result of taking a job's folder out of the data directory.
+/// Result of [`ActiveFolder::take`].
 pub(crate) enum Taken {
     /// The executor has the job prepared.
     Active,
-    /// There is no folder of the job, or that of another journal's job.
+    /// The job has no folder, or its folder belongs to another journal.
     Absent,
     Folder(Removed),
 }
@@ -31,18 +32,19 @@ impl ActiveFolder {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Protects the folder of a job from removal, and no other one.
+    /// Protects the folder of a job from removal, instead of the one protected before.
     pub(crate) fn enter(&self, job: &str) {
         *self.job() = Some(job.to_owned());
     }
 
-    /// Protects no folder.
+    /// Ends the protection.
     pub(crate) fn leave(&self) {
         *self.job() = None;
     }
 
-    /// Takes the folder of a job of a journal out of the data directory. The lock is held meanwhile, so
-    /// that the executor cannot prepare the job.
+    /// Takes the folder of a job out of the data directory, unless the job is prepared or the
+    /// folder belongs to another journal than `journal`. The lock is held meanwhile, so that the
+    /// executor cannot prepare the job.
     ///
     /// # Errors
     /// Those of the file system, and `Corrupt` if the folder's mark is damaged.
@@ -57,7 +59,7 @@ impl ActiveFolder {
         if active.as_deref() == Some(job) {
             return Ok(Taken::Active);
         }
-        // A worker may end before it marks a new folder.
+        // A folder without a mark is taken, too: a worker may end before it marks a new folder.
         if let Some(owner) = JobDir::owner_of(&*fs, data_dir, job)?
             && owner != journal
         {
@@ -68,7 +70,7 @@ impl ActiveFolder {
     }
 }
 
-/// Marks a job's folder as that of a journal's job.
+/// Marks a job's folder as belonging to a journal.
 ///
 /// # Errors
 /// [`OrderError::Unfit`] if it belongs to another journal, otherwise those of the file system.
@@ -83,11 +85,11 @@ pub(crate) fn claim(folder: &JobDir, journal: &str) -> Result<(), OrderError> {
     }
 }
 
-/// The folder of a job whose files another node reads. It must be a folder itself, and no link.
+/// Opens the folder of a job whose files another node reads. Symbolic links are refused.
 ///
 /// # Errors
-/// `INVALID_ARGUMENT` if the id is not a plain name, `NOT_FOUND` if there is no folder of the job, or a
-/// link instead, `DATA_LOSS` if the disk cannot tell.
+/// `INVALID_ARGUMENT` if the id is not a plain name, `NOT_FOUND` if the job has no folder, or a
+/// link in its place, `DATA_LOSS` if the disk cannot be read.
 pub(crate) fn folder(fs: Arc<dyn Fs>, data_dir: &Path, job: &str) -> Result<JobDir, Status> {
     JobDir::existing(fs, data_dir, job).map_err(|error| refusal(&error))
 }
@@ -112,7 +114,7 @@ pub(crate) fn check_layer_file(name: &str) -> Result<(), Status> {
     }
 }
 
-/// The folder of a job and the record of a layer file in it, as other nodes name it.
+/// The folder of a job, and the record of a layer file in it that another node names.
 ///
 /// # Errors
 /// Those of [`folder`] and [`check_layer_file`], and `INVALID_ARGUMENT` for a malformed record.
@@ -136,7 +138,7 @@ pub(crate) struct Removals(Mutex<RemovalQueue>);
 #[derive(Debug, Default)]
 struct RemovalQueue {
     jobs: BTreeSet<String>,
-    /// Whether a task removes them.
+    /// A task that removes them is running.
     is_running: bool,
     /// Jobs whose failed removal is logged.
     logged: BTreeSet<String>,
@@ -147,14 +149,14 @@ impl Removals {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Adds jobs. Returns whether a task has to be started that removes them.
+    /// Adds jobs. Returns whether the caller must start a task that removes them.
     pub(crate) fn add(&self, jobs: Vec<String>) -> bool {
         let mut queue = self.queue();
         queue.jobs.extend(jobs);
         !std::mem::replace(&mut queue.is_running, true)
     }
 
-    /// The next job; without one the task ends.
+    /// The next job to remove. With `None` the task must end.
     pub(crate) fn next(&self) -> Option<String> {
         let mut queue = self.queue();
         let next = queue.jobs.pop_first();
@@ -162,12 +164,12 @@ impl Removals {
         next
     }
 
-    /// Forgets the jobs of another connection. The coordinator repeats those that it still wants removed.
+    /// Clears the queue, at the start of a new connection. The coordinator repeats its requests.
     pub(crate) fn clear(&self) {
         self.queue().jobs.clear();
     }
 
-    /// Whether a failure is not logged yet.
+    /// Whether a failure to remove `job` has yet to be logged; later calls return false.
     pub(crate) fn is_new(&self, job: &str) -> bool {
         self.queue().logged.insert(job.to_owned())
     }

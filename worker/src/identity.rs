@@ -20,7 +20,7 @@ pub(crate) struct Identity {
 }
 
 impl Identity {
-    /// Whether a file of the data directory with this name is an id that is being written.
+    /// Whether a file name in the data directory is that of an id that is being written.
     pub(crate) fn is_temporary(name: &str) -> bool {
         strata_store::is_temporary(name, FILE)
     }

@@ -19,14 +19,14 @@ use tonic::server::NamedService;
 /// Length of a message's header: a flag and the length of the content.
 const HEADER: usize = 5;
 
-/// Window in which so much of a message must come as the least rate asks for. A sender that has stopped,
-/// or sends a byte now and then, must not keep a permit.
+/// Window over which a message must come at the least rate. A sender that has stopped, or sends a
+/// byte now and then, must not keep a permit.
 const WINDOW: Duration = Duration::from_secs(10);
 
-/// Share of the memory budget: one part in this many.
+/// The limit is the memory budget divided by this.
 const SHARE: u64 = 8;
 
-/// The bytes that a worker may receive at the same time.
+/// Limit on the bytes of messages that are in memory at the same time.
 #[derive(Clone, Debug)]
 pub(crate) struct Intake {
     free: Arc<Semaphore>,
@@ -35,7 +35,8 @@ pub(crate) struct Intake {
 }
 
 impl Intake {
-    /// A share of a memory budget. A longer message is received while there is no other.
+    /// The limit for a memory budget in bytes. A message longer than the limit is received while
+    /// there is no other.
     pub(crate) fn new(memory: u64) -> Intake {
         Intake::of(u32::try_from(memory / SHARE).unwrap_or(u32::MAX).clamp(1, 1 << 29), WINDOW)
     }
@@ -53,7 +54,7 @@ impl Intake {
     }
 }
 
-/// Permit for the message of a request that was received last.
+/// Permit for the last message of a request.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Received(Arc<Mutex<Option<OwnedSemaphorePermit>>>);
 
@@ -93,16 +94,16 @@ impl<S: NamedService> NamedService for Limited<S> {
     const NAME: &'static str = S::NAME;
 }
 
-/// Body of a request. It stops after the header of each message until there is a permit.
+/// Body of a request. After the header of each message, reading waits for a permit.
 struct Metered<B> {
     inner: B,
     intake: Intake,
     received: Received,
-    /// Bytes from `inner` that are not passed on.
+    /// Bytes from `inner` that have not been passed on.
     rest: Bytes,
     /// The header of the next message, as far as it has arrived.
     header: Vec<u8>,
-    /// Bytes of the message that are missing.
+    /// Bytes of the current message that have not come yet.
     missing: usize,
     waiting: Option<BoxFuture<OwnedSemaphorePermit, tokio::sync::AcquireError>>,
     /// Bytes that have come in this window.
@@ -189,7 +190,7 @@ where
                     None => continue,
                 }
             }
-            // Bytes that come one by one do not end this time limit.
+            // A window without enough bytes ends the call, even if some bytes come.
             if this.missing > 0 && this.stalled.as_mut().poll(context).is_ready() {
                 let (missing, window) = (this.missing, this.intake.window);
                 let text = format!(
@@ -200,7 +201,7 @@ where
             match Pin::new(&mut this.inner).poll_frame(context) {
                 Poll::Ready(Some(Ok(frame))) => match frame.into_data() {
                     Ok(bytes) if bytes.is_empty() => {
-                        // Frames without bytes may come for ever.
+                        // Yields to other tasks: empty frames may come for ever.
                         context.waker().wake_by_ref();
                         return Poll::Pending;
                     }

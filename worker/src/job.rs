@@ -37,7 +37,7 @@ pub(crate) struct ActiveJob {
     peers: HashMap<u16, String>,
     /// Whether a checkpoint is one file, which also holds the layer before its own.
     is_diagram: bool,
-    /// Whether the peak of the memory is that of this epoch.
+    /// Whether the peak of memory was reset at the start of this epoch.
     has_peak: bool,
 }
 
@@ -186,7 +186,8 @@ impl ActiveJob {
         })
     }
 
-    /// Makes the next layer, from the files that other workers have shared of the current one, too.
+    /// Makes the next layer. First fetches the files of the current layer that other workers have
+    /// shared and this one reads.
     fn advance(
         &mut self,
         state: &Arc<NodeState>,
@@ -205,7 +206,8 @@ impl ActiveJob {
         Ok(self.layer_outcome(state, report))
     }
 
-    /// Fetches those files that other workers have shared and this one reads, under names of its own.
+    /// Fetches the shared files that this worker reads, and replaces their names in `files` by
+    /// those of the copies.
     fn fetch_shared(
         &self,
         state: &NodeState,
@@ -250,14 +252,16 @@ impl ActiveJob {
         }
         let kept = KeptFiles { layers: order.kept_layers, names: order.kept };
         let kept = kept.into_names(own.into())?;
-        // Only a dense search with directed moves reads them, and the coordinator refuses it.
+        // Only a dense search of a directed graph reads kept layers, and the coordinator refuses
+        // those.
         let kept_layers = Vec::new();
         let depth = order.depth;
         Ok(Restore { depth, records, kept, kept_layers, owners_before, inherited_files })
     }
 }
 
-/// A shared file that its worker has lost is made again from the last checkpoint.
+/// Makes the loss of a shared file a transient error: the next session makes the file again, from
+/// the last checkpoint.
 fn retryable(error: FetchError) -> FetchError {
     match error {
         FetchError::Missing { file, worker, why } => FetchError::Unavailable { file, worker, why },
@@ -265,7 +269,7 @@ fn retryable(error: FetchError) -> FetchError {
     }
 }
 
-/// Copies of files of other workers, which are removed when they are dropped.
+/// Local copies of other workers' files. Dropping it removes them.
 struct FetchedFiles {
     folder: JobDir,
     names: Vec<String>,
@@ -283,7 +287,7 @@ impl Drop for FetchedFiles {
     }
 }
 
-/// The form of a space that an engine searches.
+/// The space in the form that an engine searches.
 enum Form {
     Explicit,
     Nested(NestedForm),
@@ -359,8 +363,9 @@ fn members(owners: &[u16]) -> Vec<u16> {
     members
 }
 
-/// Links to all other members of an epoch, each with a task that delivers. `bytes` is the outbox's
-/// share of memory: batches are compressed, so they are much smaller than in an outbox.
+/// Links to all other members of an epoch, each with a task that delivers its batches. `bytes`
+/// limits the unacknowledged bytes of each link: the memory share of an outbox, in which the same
+/// exits take much more space uncompressed.
 fn links(
     state: &Arc<NodeState>,
     epoch: EpochId,

@@ -1,8 +1,8 @@
-//! The worker process of a cluster: the asynchronous edge around the library's workers.
+//! The worker process of a cluster: an asynchronous network node around a worker of `strata-run`.
 //!
 //! A node keeps one connection to the coordinator for orders and answers. One thread executes the
-//! orders one after the other. Exits use separate connections between workers, so neither kind of
-//! traffic waits for the other.
+//! orders one after the other. Exits use separate connections between workers, so orders do not
+//! wait behind exits, nor exits behind orders.
 //!
 //! - `node`, `options`, `identity`, `state`, `resources`: the process and its shared state;
 //! - `control`, `orders`: membership in the cluster, and the log of orders;

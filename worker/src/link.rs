@@ -23,8 +23,9 @@ use crate::orders::EpochId;
 /// Batches between the queue and the connection.
 const BUFFERED: usize = 4;
 
-/// Queued bytes from which batches are sent at once. Fewer wait for [`Link::flush`]: waking the task
-/// that sends costs more than a small batch, and all threads of a pass end at about the same time.
+/// With this many queued bytes, batches are sent at once. With fewer they wait for [`Link::flush`]:
+/// waking the sending task costs more than a small batch, and all threads of a pass end at about
+/// the same time.
 const WORTH_SENDING: usize = 64 << 10;
 
 /// Pause between two attempts to connect.
@@ -61,7 +62,7 @@ impl State {
         self.queue.front().is_some_and(|batch| batch.sequence <= self.released)
     }
 
-    /// Lets all batches be sent.
+    /// Releases all queued batches for sending.
     fn release(&mut self) {
         if !self.is_sending() {
             self.progress = Instant::now();
@@ -180,7 +181,7 @@ impl Link {
     /// Removes the batches up to `sequence` from the queue.
     ///
     /// # Errors
-    /// If the receiver cannot have accepted them: they were not sent.
+    /// If a batch up to `sequence` has not been sent, so that the receiver cannot have accepted it.
     fn acknowledge(&self, sequence: u64) -> Result<(), Status> {
         let mut state = self.state();
         if sequence > state.last {

@@ -1,4 +1,4 @@
-//! What uses the memory budget of the process: a job, or a search for a path.
+//! User of the memory budget of the process: a job, or a search for a path.
 //!
 //! Either takes the whole budget. A search runs only while there is no job, and ends when one begins.
 
@@ -8,7 +8,7 @@ use strata_proto::platform::Platform;
 use strata_run::CancelToken;
 use tokio::sync::watch;
 
-/// What uses the memory budget now.
+/// Current user of the memory budget.
 #[derive(Debug, Default)]
 pub(crate) struct MemoryUse {
     now: watch::Sender<Use>,
@@ -66,7 +66,7 @@ pub(crate) struct Reservation {
 }
 
 impl Reservation {
-    /// Tells the search to end.
+    /// Is cancelled when the search must end.
     pub(crate) fn cancel(&self) -> &CancelToken {
         &self.cancel
     }

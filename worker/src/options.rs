@@ -13,8 +13,8 @@ pub struct NodeOptions {
     pub coordinator: String,
     /// Name in logs and listings.
     pub name: String,
-    /// Whether a user has given the name. Else it is the host's, and the coordinator adds the port
-    /// where the host has several workers.
+    /// Whether a user has given the name. Otherwise it is the host's name, and the coordinator adds
+    /// the port if the host has several workers.
     pub is_named: bool,
     /// Data directory: it has a folder for each job.
     pub data_dir: PathBuf,
@@ -26,8 +26,8 @@ pub struct NodeOptions {
     pub store: Option<String>,
     /// The puzzles that this worker can search.
     pub puzzles: Arc<Registry>,
-    /// What the coordinator is told of the machine.
+    /// Description of the machine for the coordinator.
     pub machine: Machine,
-    /// The machine it runs on.
+    /// The platform it runs on.
     pub platform: Arc<dyn Platform>,
 }

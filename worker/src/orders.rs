@@ -76,7 +76,8 @@ impl OrderLog {
         }
     }
 
-    /// Ends all epochs of other incarnations and forgets their orders. False if there were none.
+    /// Ends all epochs of other incarnations and drops their orders. Returns false if there were
+    /// none.
     pub(crate) fn enter(&self, incarnation: u64) -> bool {
         let mut last = self.last();
         let mut newest = self.newest.lock().unwrap_or_else(PoisonError::into_inner);

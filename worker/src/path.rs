@@ -91,7 +91,7 @@ fn search(
         if sent.is_none_or(|sent| sent.elapsed() >= INTERVAL) {
             sent = Some(Instant::now());
             let part = Some(Part::Progress(message(progress)));
-            // While the receiver is slow there is no progress to be seen.
+            // A message is dropped while the receiver is slow.
             let _ = parts.try_send(Ok(v1::PathPart { part }));
         }
         ControlFlow::Continue(())

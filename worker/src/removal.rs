@@ -1,4 +1,5 @@
-//! Removal of jobs that the coordinator's journal no longer has, and the list of jobs held.
+//! Removal of jobs that the coordinator's journal no longer has, and the list of jobs that this
+//! worker holds.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,7 +13,7 @@ use crate::folders::Taken;
 use crate::state::NodeState;
 use crate::task::Task;
 
-/// Jobs in a reply to a request for the jobs held.
+/// Most jobs in the list of held jobs.
 const HELD: usize = 4096;
 
 /// Removes jobs in the background, and reports each. The coordinator repeats its request for those that
@@ -35,7 +36,8 @@ async fn remove_queued(state: Arc<NodeState>, tasks: mpsc::UnboundedSender<Task>
                 let removed = v1::RemovedJobs { jobs: vec![job] };
                 state.orders.send(v1::from_worker::Message::Removed(removed));
             }
-            // The journal does not have the job, so no session of it can run.
+            // The executor has the job prepared. The journal no longer has it, so its session is
+            // over.
             Ok(false) => {
                 state.fence_job(&job);
                 let _ = tasks.send(Task::Abandon(job));
@@ -49,7 +51,8 @@ async fn remove_queued(state: Arc<NodeState>, tasks: mpsc::UnboundedSender<Task>
     }
 }
 
-/// Removes a job's folder, and its files in the shared store. False if the executor has it prepared.
+/// Removes a job's folder, and its files in the shared store. Returns false if the executor has the
+/// job prepared.
 async fn remove_job(state: &Arc<NodeState>, job: &str) -> Result<bool, RemovalError> {
     let (shared, name) = (Arc::clone(state), job.to_owned());
     let removed = state.platform().blocking(move || {
@@ -72,7 +75,7 @@ async fn remove_job(state: &Arc<NodeState>, job: &str) -> Result<bool, RemovalEr
     Ok(removed)
 }
 
-/// Replies to a request for the jobs held.
+/// Replies with the list of jobs that this worker holds.
 pub(crate) async fn list(state: Arc<NodeState>, request: v1::ListHeldJobs) {
     let number = request.request;
     let shared = Arc::clone(&state);

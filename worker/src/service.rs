@@ -132,7 +132,7 @@ impl ExchangeService for Exchange {
     }
 }
 
-/// Opens a layer file of a job's folder. Returns it with its name.
+/// Opens a layer file of a job's folder. Returns the file and its name.
 ///
 /// # Errors
 /// Those of [`layer_file`]; `NOT_FOUND` if there is no such file or one of another length, `DATA_LOSS` if

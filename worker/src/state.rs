@@ -41,7 +41,7 @@ pub(crate) struct NodeState {
     /// The folder of the job that the executor has prepared.
     pub(crate) active_folder: ActiveFolder,
     pub(crate) removals: Removals,
-    /// What uses the memory budget.
+    /// The user of the memory budget.
     pub(crate) memory_use: Arc<MemoryUse>,
     resources: Arc<ResourceSampler>,
     /// The journal of the coordinator of the last connection, and the greatest epoch seen of it.
@@ -58,17 +58,17 @@ pub(crate) struct NodeState {
     pub(crate) lease_ms: AtomicU64,
     /// This worker's number, assigned by the coordinator.
     pub(crate) number: AtomicU32,
-    /// The process ends after the next checkpoint.
+    /// The process is to end after the next checkpoint.
     leaving: AtomicBool,
-    /// What keeps a process that is leaving from its end.
+    /// Conditions that delay the end of a leaving process.
     holds: watch::Sender<Holds>,
     /// Requests an immediate heartbeat.
     pub(crate) heartbeat_now: tokio::sync::Notify,
-    /// Held by the check of files that runs.
+    /// Held by the running check of files.
     pub(crate) checks: tokio::sync::Semaphore,
 }
 
-/// What keeps a process that is leaving from its end.
+/// Conditions that delay the end of a leaving process, and the dismissal that overrides them.
 #[derive(Clone, Copy, Debug, Default)]
 struct Holds {
     /// There is a current epoch.
@@ -124,7 +124,7 @@ impl NodeState {
         })
     }
 
-    /// The machine it runs on.
+    /// The platform it runs on.
     pub(crate) fn platform(&self) -> &dyn Platform {
         &*self.options.platform
     }
@@ -189,8 +189,9 @@ impl NodeState {
         self.journal.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes the journal and the incarnation of the coordinator of a new connection. The epochs of
-    /// another incarnation end: nothing of them is executed, answered or accepted any more.
+    /// Records the journal and the incarnation of the coordinator of a new connection. The epochs
+    /// of other incarnations end: their orders are no longer executed or answered, and their
+    /// batches no longer accepted.
     pub(crate) fn enter(&self, journal: &str, incarnation: u64) {
         let ended = self.orders.enter(incarnation);
         self.removals.clear();
@@ -222,7 +223,8 @@ impl NodeState {
         self.heartbeat_now.notify_one();
     }
 
-    /// The coordinator needs this process no longer. A session that is over may not have released it.
+    /// Lets a leaving process end: the coordinator no longer needs it. A session that is over may
+    /// not have released it.
     pub(crate) fn dismiss(&self) {
         if self.leaving.load(Ordering::Acquire) {
             self.holds.send_modify(|holds| holds.is_dismissed = true);

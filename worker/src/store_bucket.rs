@@ -42,7 +42,7 @@ impl StoreBucket {
     /// Opens a store by URL. Credentials come from the environment.
     ///
     /// # Errors
-    /// Why the URL is not understood.
+    /// Says why the URL is malformed.
     pub(crate) fn open(url: &str) -> Result<StoreBucket, String> {
         let parsed = url::Url::parse(url).map_err(|error| error.to_string())?;
         let options = std::env::vars().filter(|(name, _)| name.starts_with("AWS_"));
@@ -56,7 +56,7 @@ impl StoreBucket {
         self.prefix.clone().join(name.job.as_str()).join(name.file.as_str())
     }
 
-    /// Bytes of an object.
+    /// Length of an object in bytes.
     ///
     /// # Errors
     /// The store's.

@@ -1,8 +1,8 @@
 //! Shared store in a folder that all workers see.
 //!
-//! Files and folders are for their owner only. A file is written under a temporary name, which begins
-//! with a dot and ends with the id of the worker's data directory. So no checkpoint file has such a name,
-//! and the worker recognises what an earlier process of its own has left.
+//! Files and folders are for their owner only. A file is written under a temporary name, which
+//! begins with a dot and ends with the id of the worker's data directory. No checkpoint file has
+//! such a name, and the worker recognises the files that its earlier processes have left.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -27,7 +27,7 @@ pub(crate) struct StoreFolder {
     suffix: String,
 }
 
-/// A file of the store that is read.
+/// A file of the store that is being read.
 pub(crate) struct StoredFile {
     platform: Arc<dyn Platform>,
     file: Arc<dyn FsRead>,
@@ -56,8 +56,9 @@ impl StoredFile {
 }
 
 impl StoreFolder {
-    /// Creates the folder durably if it does not exist, and removes what earlier processes of the
-    /// worker have left in it. The caller holds the lock of the worker's data directory.
+    /// Creates the folder durably if it does not exist, and removes the temporary files that
+    /// earlier processes of the worker have left in it. The caller holds the lock of the worker's
+    /// data directory.
     ///
     /// # Errors
     /// `Io` if the folder cannot be created.
@@ -83,7 +84,7 @@ impl StoreFolder {
         self.job(&name.job).join(&name.file)
     }
 
-    /// Bytes of a file.
+    /// Length of a file in bytes.
     ///
     /// # Errors
     /// `Io` if there is no such file or it cannot be opened.

@@ -21,7 +21,7 @@ impl fmt::Display for ObjectName {
     }
 }
 
-/// Why an object could not be written, without its name.
+/// Why an object could not be written. The error does not include the object's name.
 #[derive(Debug)]
 pub(crate) enum PutError {
     /// The worker's own file cannot be read.

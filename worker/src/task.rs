@@ -2,7 +2,7 @@
 
 use strata_proto::v1;
 
-/// What the executor is to do.
+/// A task of the executor.
 pub(crate) enum Task {
     /// Execute an order, and answer it.
     Order(Box<v1::Order>),

@@ -11,7 +11,8 @@ use strata_store::{FsFile, StoreError};
 
 use crate::error::TransferError;
 
-/// A file in the job's folder that is being received. The file is not synced: a checkpoint does that.
+/// A file in the job's folder that is being received. The file is not synced; the next checkpoint
+/// syncs it.
 pub(crate) struct LocalCopy {
     platform: Arc<dyn Platform>,
     file: Arc<dyn FsFile>,
@@ -36,13 +37,13 @@ impl LocalCopy {
         Ok(LocalCopy { platform, file: Arc::from(file), len: 0, path })
     }
 
-    /// Appends the chunks of a file of `bytes` bytes; `next` waits for the next one. The time for the
-    /// local disk does not count for the pace.
+    /// Appends the chunks of a file of `bytes` bytes; `next` waits for the next chunk. Writing to
+    /// the local disk does not count as time of the source.
     ///
     /// # Errors
     /// Those of `next`, [`TransferError::Local`] if a chunk cannot be written,
-    /// [`TransferError::Source`] if there are more bytes, and [`TransferError::Interrupted`] if there are
-    /// fewer or too few come in time.
+    /// [`TransferError::Source`] if there are more bytes, and [`TransferError::Interrupted`] if
+    /// there are fewer bytes or too few come in time.
     pub(crate) async fn fill(
         &mut self,
         bytes: u64,
@@ -55,7 +56,8 @@ impl LocalCopy {
             left = left.checked_sub(len).ok_or_else(|| {
                 TransferError::Source("it is longer than the checkpoint records".to_owned())
             })?;
-            // Writes of empty chunks would count as time of this worker, and hold it for longer.
+            // The time of a write does not count for the pace, so writes of empty chunks would let
+            // a transfer run on.
             if len > 0 {
                 pace.exclude(self.write(chunk)).await?;
                 pace.count(len);
@@ -76,12 +78,12 @@ impl LocalCopy {
     }
 }
 
-/// A panic as an error of the operation.
+/// Flattens the result of an operation that may have panicked: a panic becomes an I/O error.
 pub(crate) fn flat<T>(done: Result<io::Result<T>, Panicked>) -> io::Result<T> {
     done.unwrap_or_else(|panicked| Err(io::Error::other(panicked)))
 }
 
-/// Error of an operation on a local file.
+/// The error of operation `op` on the local file `path`.
 pub(crate) fn failed(op: &'static str, path: &Path, source: io::Error) -> StoreError {
     StoreError::Io { op, path: path.to_path_buf(), source }
 }

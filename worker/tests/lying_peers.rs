@@ -1,4 +1,4 @@
-//! A worker and others that do not do what the protocol says: a peer that never finishes a file, and
+//! Tests of a worker among nodes that violate the protocol: a peer that never finishes a file, and
 //! callers that ask for files other than those of layers, or send malformed batches.
 #![allow(clippy::unwrap_used)] // clippy.toml allows it in tests, but not in their helpers
 
@@ -32,13 +32,13 @@ use tonic::codegen::http::uri::PathAndQuery;
 use tonic::transport::{Channel, Server};
 use tonic::{Code, Request, Response, Status, Streaming};
 
-/// Limit of every wait of a test, far beyond what it takes.
+/// Limit of every wait in a test, far longer than the wait takes.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Number of the worker.
 const OWN: u32 = 1;
 
-/// Number of the lying one.
+/// Number of the lying worker.
 const LIAR: u32 = 2;
 
 const INCARNATION: u64 = 9;
@@ -58,7 +58,7 @@ async fn serve(router: tonic::transport::server::Router) -> String {
     url
 }
 
-/// A coordinator that sends what a test says, to one worker.
+/// A coordinator that sends a test's messages to one worker.
 struct Coordinator {
     orders: Mutex<Option<mpsc::UnboundedReceiver<v1::ToWorker>>>,
     received: mpsc::UnboundedSender<v1::from_worker::Message>,
@@ -86,9 +86,9 @@ impl ControlService for Coordinator {
     }
 }
 
-/// A worker that begins to send a file, and goes on for ever without a byte.
+/// A worker that begins to send a file, and then sends empty chunks for ever.
 struct Liar {
-    /// Receives a value when a call begins, which the worker's end of the call drops.
+    /// Receives a value when a call begins. Its sender is dropped when the worker ends the call.
     calls: mpsc::UnboundedSender<oneshot::Receiver<()>>,
 }
 
@@ -194,7 +194,7 @@ impl Worker {
         Channel::from_shared(url).unwrap().connect().await.unwrap()
     }
 
-    /// Fetches a file of six bytes: what came, or the code of the failure.
+    /// Fetches a file of six bytes. Returns its content, or the code and the text of the failure.
     async fn fetch(&self, job: &str, file: &str) -> Result<Vec<u8>, (Code, String)> {
         let failed = |status: Status| (status.code(), status.message().to_owned());
         let mut client = ExchangeServiceClient::new(self.channel().await);
@@ -219,17 +219,17 @@ fn spec(shards: u32) -> v1::JobSpec {
     }
 }
 
-/// A worker with a session in which it fetches a file from a lying one.
+/// A worker with a session in which it fetches a file from a lying worker.
 struct Session {
     worker: Worker,
     orders: mpsc::UnboundedSender<v1::ToWorker>,
     received: mpsc::UnboundedReceiver<v1::from_worker::Message>,
-    /// Ends when the worker gives the file up.
+    /// Ends when the worker stops fetching the file.
     fetching: oneshot::Receiver<()>,
 }
 
 impl Session {
-    /// Begins the session, with a lease that no test waits for.
+    /// Begins the session, with a lease longer than any test.
     async fn begin() -> Session {
         let (calls, mut called) = mpsc::unbounded_channel();
         let liar = serve(Server::builder().add_service(ExchangeServiceServer::new(Liar { calls })));

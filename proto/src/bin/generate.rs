@@ -1,7 +1,8 @@
-//! Writes `src/v1.rs`, the messages and services of `v1/*.proto` in Rust. Needs no protoc.
+//! Generator of `src/v1.rs`: the messages and services of `v1/*.proto` in Rust. Does not need
+//! protoc.
 //!
 //! Usage: `cargo run -p strata-proto --features generate [-- --check]`. With `--check` it writes
-//! nothing, and ends with 1 if the file is not what it would write.
+//! nothing, and exits with status 1 if the file differs from the generated code.
 
 use std::error::Error;
 use std::fs;
@@ -29,7 +30,7 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Rust code of the protocol, with the digests that a test compares.
+/// Rust code of the protocol, with the digests that a test in `freshness` compares.
 fn generate(folder: &Path) -> Result<String, Box<dyn Error>> {
     let descriptors = protox::compile(PROTOS, [folder])?;
     let mut config = prost_build::Config::new();

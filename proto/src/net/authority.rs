@@ -17,7 +17,7 @@ use strata_store::{Fs, RealFs};
 use crate::net::error::NetError;
 use crate::net::security::{Security, TlsFiles};
 
-/// Names by which a node is always reached from its own machine.
+/// Names and addresses at which a node is reached from its own machine.
 const LOCAL_NAMES: [&str; 3] = ["localhost", "127.0.0.1", "::1"];
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
@@ -25,7 +25,7 @@ const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 /// Time for which the certificates are valid: ten years.
 const VALIDITY: Duration = DAY.saturating_mul(3650);
 
-/// The files of a cluster's TLS in one folder.
+/// Paths of a cluster's TLS files, which are in one folder.
 #[derive(Clone, Debug)]
 pub struct ClusterCertificates {
     /// The authority's certificate, for all nodes and clients.
@@ -43,7 +43,7 @@ pub struct ClusterCertificates {
 }
 
 impl ClusterCertificates {
-    /// The files in a folder, which need not exist.
+    /// The paths in a folder. Neither the folder nor the files need exist.
     #[must_use]
     pub fn of(dir: &Path) -> Self {
         Self {
@@ -113,10 +113,10 @@ impl ClusterCertificates {
     }
 }
 
-/// Mode of a key.
+/// Permissions of a key file.
 const SECRET: u32 = 0o600;
 
-/// Mode of a certificate.
+/// Permissions of a certificate file.
 const PUBLIC: u32 = 0o644;
 
 /// The files' contents in PEM format.
@@ -194,8 +194,9 @@ fn all_names(given: &[String]) -> Result<Vec<String>, NetError> {
     Ok(names)
 }
 
-/// Creates a folder and the missing ones above it, durably. Unlike folders of data they follow the
-/// umask: other users may need the certificates, and the keys have a mode of their own.
+/// Creates a folder and the missing ones above it, durably. Their permissions follow the umask,
+/// unlike those of data folders: other users may need the certificates, and each key file has its
+/// own permissions.
 fn create_folder(fs: &dyn Fs, dir: &Path) -> Result<(), NetError> {
     let missing: Vec<&Path> = dir.ancestors().take_while(|dir| !dir.exists()).collect();
     std::fs::create_dir_all(dir).map_err(NetError::file(dir))?;

@@ -205,7 +205,7 @@ pub fn dense_candidate_to(state: DenseState) -> v1::Candidate {
 /// A state of a dense space from a message.
 ///
 /// # Errors
-/// If its numbers are none of a dense space.
+/// If the shard or a high half is not 0, or the block or the row is too large.
 pub fn dense_candidate_from(candidate: &v1::Candidate) -> Result<DenseState, ConvertError> {
     let v1::Candidate { shard, region_high, region_low, local, local_high } = *candidate;
     let (block, row) = (u32::try_from(region_low), u16::try_from(local >> 6));
@@ -225,7 +225,7 @@ pub fn numbering_to(numbering: &DenseNumbering) -> v1::DenseNumbering {
 /// A numbering of dense states from a message.
 ///
 /// # Errors
-/// If there are too many rows or lanes, or none.
+/// If there are no rows or more than 65,536, or no lanes or more than 64.
 pub fn numbering_from(numbering: v1::DenseNumbering) -> Result<DenseNumbering, ConvertError> {
     let v1::DenseNumbering { blocks, rows, lanes, fingerprint } = numbering;
     if !(1..=1 << 16).contains(&rows) || !(1..=64).contains(&lanes) {
@@ -280,7 +280,7 @@ pub fn part_from(report: &v1::LayerReport) -> Result<LayerRecord, ConvertError> 
     figures(layer, limits::PART_COUNT)
 }
 
-/// Figures from a message, with counts below a limit.
+/// Figures from a message; counts must be below `limit`.
 fn figures(layer: v1::LayerRecord, limit: u64) -> Result<LayerRecord, ConvertError> {
     let v1::LayerRecord { depth, states, positions, orbits, generated, regions, bytes, .. } = layer;
     let v1::LayerRecord { digest, seconds, read_bytes, written_bytes, .. } = layer;
@@ -360,7 +360,7 @@ fn check_counts(limit: u64, counts: &[(&'static str, u64)]) -> Result<(), Conver
     }
 }
 
-/// Checks that there are states exactly if there are regions, and no fewer.
+/// Checks that each region has at least one state, and that there are regions if there are states.
 fn check_regions(regions: u64, states: u64) -> Result<(), ConvertError> {
     if regions <= states && (regions > 0 || states == 0) {
         Ok(())
@@ -369,8 +369,8 @@ fn check_regions(regions: u64, states: u64) -> Result<(), ConvertError> {
     }
 }
 
-/// Checks that there are no positions without states. Whether a state may stand for none depends on the
-/// space; the plan checks it.
+/// Checks that there are no positions without states. Whether a state may stand for no position
+/// depends on the space; the plan checks that.
 fn check_positions(positions: u64, states: u64) -> Result<(), ConvertError> {
     if positions == 0 || states > 0 {
         Ok(())

@@ -6,8 +6,8 @@ use crate::platform::Platform;
 use http::{HeaderValue, Response, header};
 use tower::util::MapResponseLayer;
 
-/// A layer that gives responses their date. Without it, the HTTP library takes the date from the
-/// operating system, and compresses it to a length that depends on its digits.
+/// A `tower` layer that sets the `Date` header of responses. Without it the HTTP library sets the
+/// date of the operating system, and the compressed length of the header depends on its digits.
 #[must_use]
 pub fn dated<B>(
     platform: &Arc<dyn Platform>,

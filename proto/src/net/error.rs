@@ -157,7 +157,7 @@ impl NetError {
         Self::Url { url: url.to_owned(), why: why.into() }
     }
 
-    /// A node that cannot be reached. Names what the node may have refused if the reason does not.
+    /// The error of a node that cannot be reached, with the hint of [`with_hint`].
     pub fn unreachable(url: &str, why: impl Into<String>) -> Self {
         Self::Unreachable { url: url.to_owned(), why: with_hint(url, why.into()) }
     }
@@ -180,8 +180,8 @@ impl NetError {
     }
 }
 
-/// Why there is no connection to a URL, with what the reason may mean: that of a node which uses TLS, or
-/// does not, names neither.
+/// Adds a hint to the reason `why` of a failed connection to `url`. The errors that different TLS
+/// settings of the two ends cause do not mention TLS or the certificate.
 #[must_use]
 pub fn with_hint(url: &str, mut why: String) -> String {
     const CUT: [&str; 4] = ["broken pipe", "Broken pipe", "reset by peer", "connection closed"];
@@ -202,8 +202,8 @@ pub fn with_hint(url: &str, mut why: String) -> String {
     why
 }
 
-/// Why a call failed: its message and the causes, such as a refused certificate behind a "transport
-/// error".
+/// Why a call failed: the message of `status` and its causes, such as the refused certificate that
+/// caused a "transport error".
 #[must_use]
 pub fn status_reason(status: &Status) -> String {
     chain(status.message(), status.source())
@@ -234,7 +234,7 @@ fn chain(first: &str, mut source: Option<&(dyn Error + 'static)>) -> String {
     }
 }
 
-/// What a failure of the TLS handshake means, and what to do. Its own text names neither the
+/// The meaning of a TLS handshake error, and what to do. The error text names neither the
 /// certificate nor a flag.
 fn advice(text: &str) -> Option<&'static str> {
     const REFUSED: &str = "the node refuses the certificate in `tls_cert`: use one that the \

@@ -1,4 +1,4 @@
-//! The token: presented with every call, and checked before every call.
+//! Token check: clients present the token with every call, and nodes check it before every call.
 
 use std::fmt;
 use std::future::Future;
@@ -20,8 +20,9 @@ use crate::net::incoming::Caller;
 use crate::net::throttle::Throttle;
 use crate::net::token::Token;
 
-/// Layer that admits calls which present the cluster's token; without a token, all calls. The time limit
-/// of their connections ends. The answer to a wrong token waits if many came from the same network.
+/// A `tower` layer that admits calls which present the cluster's token, or all calls if the cluster
+/// has none. An admitted call ends the time limit of its connection. The refusal of a wrong token
+/// is delayed if many wrong tokens came from the same network.
 #[derive(Clone, Debug, Default)]
 pub struct Guard {
     token: Option<Token>,
@@ -43,7 +44,7 @@ impl Refusal {
         }
     }
 
-    /// How long the answer waits. Counts a wrong token.
+    /// Counts a wrong token against its sender's network. Returns the delay of the refusal.
     pub(crate) fn delay(self, throttle: &Throttle, from: Option<IpAddr>) -> Duration {
         match (self, from) {
             (Refusal::WrongToken, Some(from)) => throttle.count(from, Instant::now()),
@@ -52,7 +53,7 @@ impl Refusal {
     }
 }
 
-/// Waits, if there is something to wait for.
+/// Waits for `delay`; returns at once if it is zero.
 pub(crate) async fn wait(delay: Duration) {
     if !delay.is_zero() {
         tokio::time::sleep(delay).await;
@@ -125,7 +126,7 @@ impl<S: NamedService> NamedService for Guarded<S> {
     const NAME: &'static str = S::NAME;
 }
 
-/// The credentials behind "Bearer ", whose case does not matter (RFC 7235).
+/// The credentials after "Bearer ", which may have any case (RFC 7235).
 fn bearer(value: &[u8]) -> Option<&[u8]> {
     const SCHEME: &[u8] = b"bearer ";
     let (scheme, secret) = value.split_at_checked(SCHEME.len())?;

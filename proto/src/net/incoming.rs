@@ -1,11 +1,11 @@
-//! Accepted connections: a time limit up to the first authorised call, and limits of their number.
+//! Accepted connections: a time limit until the first authorised call, and limits on their number.
 //!
-//! Everyone who reaches a port can open connections and send nothing, or headers byte by byte.
-//! Each takes a file descriptor, and without descriptors a node can neither accept clients nor open
-//! its files. So a connection is closed unless a call over it is authorised in time, and when there
-//! are too many without such a call, the oldest ones are closed first. A client that calls at once
-//! is admitted long before it is the oldest. [`Guard`](crate::net::Guard) reports authorised calls;
-//! connections with one have no time limit.
+//! Everyone who reaches a port can open connections and send nothing, or headers byte by byte. Each
+//! connection takes a file descriptor, and without descriptors a node can neither accept clients
+//! nor open its files. So a connection is closed unless a call over it is authorised in time, and
+//! when there are too many without such a call, the oldest ones are closed first. A client that
+//! calls at once is admitted long before it is the oldest. [`Guard`](crate::net::Guard) reports
+//! authorised calls; connections with one have no time limit.
 
 use std::collections::BTreeMap;
 use std::future::{Future, poll_fn};
@@ -39,7 +39,7 @@ pub struct ConnectionLimits {
     pub first_call: Duration,
     /// Connections open at a time that have had no authorised call.
     pub unauthorized: usize,
-    /// Connections open at a time, with those that are being closed.
+    /// Connections open at a time, including those that are being closed.
     pub total: usize,
 }
 
@@ -78,13 +78,13 @@ fn descriptors() -> usize {
     limit.and_then(|limit| usize::try_from(limit).ok()).unwrap_or(usize::MAX)
 }
 
-/// A listener's connections as they are accepted. It never ends: `accept` is tried again after an
-/// error.
+/// Accepts the connections of a listener. [`Incoming::accept`] tries again after an error, so it
+/// always returns a connection.
 #[derive(Debug)]
 pub struct Incoming {
     listener: Box<dyn Listener>,
     connections: Arc<Connections>,
-    /// Runs after an error of `accept`.
+    /// The wait after an error of the listener.
     pause: Option<Pin<Box<Sleep>>>,
     errors: Notice,
 }
@@ -164,7 +164,7 @@ struct Notice {
 }
 
 impl Notice {
-    /// Counts an event. If it is due to be logged, returns the number of events since the last line.
+    /// Counts an event. Returns the number of events since the last log line if a line is due.
     fn count(&mut self, now: Instant) -> Option<u64> {
         self.count += 1;
         let is_due = self.logged.is_none_or(|logged| now.duration_since(logged) >= LOG_INTERVAL);
@@ -184,12 +184,12 @@ struct Connections {
 
 #[derive(Debug, Default)]
 struct Open {
-    /// Connections, with those that are about to be closed.
+    /// Open connections, including those that are about to be closed.
     total: usize,
     /// Number of the next connection.
     next: u64,
-    /// Connections without an authorised call, oldest first. A message closes the connection;
-    /// without a sender it is admitted.
+    /// Connections without an authorised call, oldest first. A message to a sender closes its
+    /// connection; dropping the sender admits the connection.
     unauthorized: BTreeMap<u64, oneshot::Sender<()>>,
     excess: Notice,
 }
@@ -198,7 +198,7 @@ impl Open {
     /// Closes the oldest connection that has had no authorised call, if there is one.
     fn close_oldest(&mut self) {
         if let Some((_, close)) = self.unauthorized.pop_first() {
-            // If that fails the connection has just been closed.
+            // Sending fails if the connection has just been closed.
             let _ = close.send(());
         }
     }
@@ -216,7 +216,8 @@ impl Connections {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Counts a new connection. `None` if there are too many that cannot be closed.
+    /// Counts a new connection. If a limit is reached, closes the oldest connection without an
+    /// authorised call; `None` if it is the limit of all connections.
     fn add(&self) -> Option<(u64, oneshot::Receiver<()>)> {
         let mut open = self.lock();
         let is_full = open.total >= self.limits.total;
@@ -256,7 +257,7 @@ impl Connections {
     }
 }
 
-/// The connection of a call, in the call's extensions.
+/// The connection of a call; a request has it in its extensions.
 #[derive(Clone, Debug)]
 pub struct Caller {
     address: SocketAddr,
@@ -270,7 +271,7 @@ impl Caller {
         self.connections.admit(self.number);
     }
 
-    /// The other end's host.
+    /// IP address of the other end.
     #[must_use]
     pub fn ip(&self) -> IpAddr {
         self.address.ip()
@@ -284,8 +285,8 @@ impl Caller {
     }
 }
 
-/// An accepted connection. Reading and writing fail once it is closed for its age or for the number
-/// of connections.
+/// An accepted connection. Reading and writing fail once this node has closed it: after its time
+/// limit, or because there are too many connections.
 #[derive(Debug)]
 pub struct AcceptedConnection {
     stream: Box<dyn ByteStream>,
@@ -322,7 +323,8 @@ impl AcceptedConnection {
         self.caller.clone()
     }
 
-    /// Checks that the connection may be used; if not, now or later, wakes its task.
+    /// Fails if this node has closed the connection. Otherwise the task of `context` is woken when
+    /// it is closed.
     fn check(&mut self, context: &mut Context<'_>) -> io::Result<()> {
         if let State::Unauthorized { deadline, closed } = &mut self.state {
             match Pin::new(closed).poll(context) {

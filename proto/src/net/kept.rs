@@ -1,4 +1,4 @@
-//! Names of the layer files that a job keeps, in orders to workers.
+//! Compact lists of the layer files that a job keeps, for orders to workers.
 //!
 //! With `--keep-layers all` a job keeps a file of every layer and worker. Their names follow from
 //! depth and worker, so an order has ranges of depths instead of names.
@@ -21,7 +21,7 @@ pub struct KeptFiles {
 }
 
 impl KeptFiles {
-    /// Adds a file of a worker. Depths ascend.
+    /// Adds a file of worker `worker`. Calls must have ascending depths.
     pub fn add(&mut self, worker: u32, depth: u32, name: &str) {
         let is_added = name == layer_file(depth, worker) && self.add_layer(depth);
         if !is_added {
@@ -29,8 +29,8 @@ impl KeptFiles {
         }
     }
 
-    /// Adds a layer to the last range, or as a range of its own. False if it does not follow the
-    /// last one.
+    /// Adds a layer to the last range, or as a range of its own. Returns false if the depth is not
+    /// beyond the last range.
     fn add_layer(&mut self, depth: u32) -> bool {
         let Some(range) = self.layers.last_mut() else {
             self.layers.push(v1::LayerRange { first: depth, count: 1, step: 1 });

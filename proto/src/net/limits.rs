@@ -41,7 +41,8 @@ pub const TOMBSTONES: usize = 1 << 14;
 /// Removed jobs in one message to a worker.
 pub const REMOVALS: usize = 1024;
 
-/// Exclusive bound of epochs that a worker says it has seen. A coordinator skips them.
+/// Exclusive bound of the newest epoch that a worker reports. The coordinator's next epoch is
+/// beyond it.
 pub const EPOCHS: u64 = 1 << 48;
 
 /// Exclusive bound of counts and lengths of one worker's part of a layer: sums over all workers do
@@ -51,14 +52,14 @@ pub const PART_COUNT: u64 = 1 << 48;
 /// Exclusive bound of counts and lengths of a whole layer.
 pub const LAYER_COUNT: u64 = PART_COUNT * WORKERS as u64;
 
-/// Longest time from a connection to its first authorised call. On HTTP, longest time of a request
-/// with its connection.
+/// Longest time from a connection to its first authorised call or HTTP request.
 pub const FIRST_CALL: Duration = Duration::from_secs(10);
 
-/// Connections of a listener at a time that have had no authorised call.
+/// Connections of a gRPC listener at a time that have had no authorised call.
 pub const UNAUTHORIZED: usize = 256;
 
-/// Connections to the HTTP port at a time.
+/// Connections to the HTTP port at a time that have had no authorised request, and as many that
+/// have had one.
 pub const HTTP_CONNECTIONS: usize = 128;
 
 /// Longest time to connect: name lookup, TCP and TLS together.

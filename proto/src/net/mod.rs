@@ -1,9 +1,10 @@
 //! Networking shared by nodes and clients: the cluster's token, TLS, connections, limits, the
 //! version of the protocol, and the conversion between messages and the types of other crates.
 //!
-//! A node opens one [`Security`] from its token file and its PEM files. A listener is built with
-//! [`Security::server`] and has the layer [`Security::guard`] in front of its services. Its connections come
-//! from an [`Incoming`], which closes those that nobody uses. A caller connects with [`Security::connect`], which presents the token.
+//! A node opens one [`Security`] from its token file and its PEM files. A server is built with
+//! [`Security::server`] and has the layer [`Security::guard`] in front of its services. Its
+//! connections come from an [`Incoming`], which closes those without an authorised call. A caller
+//! connects with [`Security::connect`], which presents the token.
 
 mod authority;
 pub mod convert;

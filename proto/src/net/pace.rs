@@ -17,9 +17,9 @@ use crate::net::limits;
 pub struct Stalled {
     /// The window.
     pub window: Duration,
-    /// What came in it.
+    /// Amount received in the window.
     pub received: u64,
-    /// What had to come in it.
+    /// Least amount for the window.
     pub needed: u64,
     /// The unit of both.
     pub unit: &'static str,
@@ -41,20 +41,21 @@ pub struct Pace {
     window: Duration,
     needed: u64,
     unit: &'static str,
-    /// What came in the window.
+    /// Amount received in the current window.
     received: u64,
-    /// End of the window.
+    /// End of the current window.
     end: Instant,
 }
 
 impl Pace {
-    /// A stream that brings at least `needed` of a unit, such as "states", in each window.
+    /// The pace of a stream that must bring at least `needed` of `unit`, such as "states", in each
+    /// window.
     #[must_use]
     pub fn new(window: Duration, needed: u64, unit: &'static str) -> Self {
         Self { window, needed, unit, received: 0, end: Instant::now() + window }
     }
 
-    /// A stream of bytes, of at least [`limits::BYTES_PER_SECOND`] in each window.
+    /// The pace of a stream of bytes, at least [`limits::BYTES_PER_SECOND`] in each window.
     #[must_use]
     pub fn of_bytes(window: Duration) -> Self {
         Self::new(window, least_bytes(window), "bytes")
@@ -65,7 +66,7 @@ impl Pace {
     /// # Errors
     /// [`Stalled`] if too little has come at the end of the window.
     pub async fn wait<T>(&self, part: impl Future<Output = T>) -> Result<T, Stalled> {
-        // A time limit does not end a wait for parts that are always there.
+        // `timeout_at` polls the part first, so parts that are always ready would never time out.
         if Instant::now() < self.end
             && let Ok(part) = tokio::time::timeout_at(self.end, part).await
         {
@@ -75,7 +76,7 @@ impl Pace {
         Err(Stalled { window, received, needed, unit })
     }
 
-    /// Counts progress. The next window begins when it is enough.
+    /// Counts progress. The next window begins when the amount in this one is enough.
     pub fn count(&mut self, amount: u64) {
         self.received = self.received.saturating_add(amount);
         if self.received >= self.needed {
@@ -84,7 +85,7 @@ impl Pace {
         }
     }
 
-    /// Does something for which the other node is not responsible: the window is longer by that time.
+    /// Runs work of this node, and extends the window by the time that it takes.
     pub async fn exclude<T>(&mut self, own: impl Future<Output = T>) -> T {
         let begun = Instant::now();
         let done = own.await;

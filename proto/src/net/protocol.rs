@@ -15,7 +15,7 @@ pub fn random_id(platform: &dyn Platform) -> Result<String, NetError> {
     random(platform).map(id_of)
 }
 
-/// The id that a number is: 32 hexadecimal digits.
+/// A number as an id: 32 hexadecimal digits.
 #[must_use]
 pub fn id_of(number: u128) -> String {
     format!("{number:032x}")

@@ -49,15 +49,15 @@ pub struct Security {
     ca: Option<Certificate>,
     /// Whether connections beyond this machine may be unencrypted.
     insecure: bool,
-    /// Makes connections; `None` for TCP.
+    /// Makes connections for the clients; `None` for TCP.
     connector: Option<Connector>,
-    /// Ends of the certificates, with their files.
+    /// When each certificate expires, with its file.
     ends: Vec<(PathBuf, SystemTime)>,
     /// Wrong tokens that were presented to this node.
     throttle: Arc<Throttle>,
 }
 
-/// Time before the end of a certificate from which on a node warns at its start.
+/// A node warns at its start of certificates that expire within this time.
 const WARNING: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
 /// The node's own certificate and key.
@@ -127,7 +127,7 @@ impl Security {
         Self { insecure, ..self }
     }
 
-    /// Makes connections as a platform does.
+    /// Makes connections with the connector of a platform.
     #[must_use]
     pub fn on(self, platform: &dyn Platform) -> Self {
         Self { connector: platform.connector(), ..self }
@@ -185,7 +185,8 @@ impl Security {
         }
     }
 
-    /// Logs which certificates have expired at a time, or will within 30 days: connections fail then.
+    /// Logs which certificates have expired at the time `now`, or will within 30 days. Connections
+    /// that use an expired certificate fail.
     pub fn log_certificates(&self, now: SystemTime) {
         self.certificate_warnings(now).for_each(|warning| tracing::warn!("{warning}"));
     }
@@ -236,7 +237,8 @@ impl Security {
         server.tls_config(tls).map_err(|error| NetError::tls(&own.path, reasons(&error)))
     }
 
-    /// TLS for a listener of HTTP, which asks for no client certificate; none without a certificate.
+    /// TLS for an HTTP listener; it does not ask for client certificates. `None` if the node has no
+    /// certificate.
     ///
     /// # Errors
     /// [`NetError::Tls`] if certificate and key do not belong together.
@@ -264,8 +266,8 @@ impl Security {
         self.guard().check(headers).is_ok()
     }
 
-    /// Like [`Self::authorized`], for a caller that is delayed if many wrong tokens came from its
-    /// network. The right token is always admitted at once.
+    /// Like [`Self::authorized`], but delays the refusal of a wrong token if many came from the
+    /// network of `from`. The right token is always admitted at once.
     pub async fn admits(&self, headers: &HeaderMap, from: IpAddr) -> bool {
         match self.guard().check(headers) {
             Ok(()) => true,
@@ -343,12 +345,13 @@ impl Security {
     }
 }
 
-/// Whether only this machine reaches an address; `::ffff:127.0.0.1` counts as IPv4.
+/// Whether an address is a loopback address, which only this machine reaches. `::ffff:127.0.0.1`
+/// counts as IPv4.
 fn is_local(ip: IpAddr) -> bool {
     ip.to_canonical().is_loopback()
 }
 
-/// Whether a URL's host is this machine by its form. A name other than `localhost` is not looked up,
+/// Whether a URL's host is `localhost` or a loopback address. Other names are not looked up,
 /// because the answer may be forged.
 fn is_local_host(uri: &Uri) -> bool {
     let host = uri.host().unwrap_or_default();
@@ -409,7 +412,7 @@ fn read_authority(path: &Path) -> Result<(Certificate, Vec<CertificateDer<'stati
     Ok((Certificate::from_pem(pem), certificates))
 }
 
-/// The ends of the certificates of a file.
+/// When each certificate of a file expires.
 fn ends<'a>(
     path: &'a Path,
     certificates: &'a [CertificateDer<'static>],

@@ -27,14 +27,15 @@ pub fn printable(text: &str) -> Cow<'_, str> {
     Cow::Owned(line)
 }
 
-/// What another node says of a failure, as a part of one line. One of more than 2,000 characters is cut,
-/// and its length added.
+/// Another node's text about a failure, made fit for a line like [`printable`]. A text of more than
+/// 2,000 characters is cut, and its length is added.
 #[must_use]
 pub fn reported(text: &str) -> String {
     printable(&cut(text, limits::TEXT_LEN)).into_owned()
 }
 
-/// A value for an error that quotes it. One of more than 120 characters is cut, and its length added.
+/// A value for an error that quotes it. A value of more than 120 characters is cut, and its length
+/// is added.
 ///
 /// ```
 /// assert_eq!(strata_proto::net::shortened("dense"), "dense");

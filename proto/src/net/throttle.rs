@@ -1,8 +1,9 @@
 //! Limit of wrong tokens: eight from one network at once, then one in two seconds.
 //!
-//! The page refuses further tokens of the network meanwhile, right ones too; signed-in browsers go on.
-//! Nodes and collectors must not be locked out by others of their network, so gRPC and `/metrics` always
-//! admit the right token, and only delay the answer to a wrong one.
+//! Above this rate the sign-in of the web page refuses all tokens of the network, right ones too;
+//! browsers that are signed in stay signed in. gRPC and `/metrics` always admit the right token and
+//! only delay the refusal of a wrong one, so that others in their network cannot lock out nodes and
+//! collectors.
 
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv6Addr};
@@ -11,19 +12,19 @@ use std::time::Duration;
 
 use crate::platform::Instant;
 
-/// Wrong tokens at once.
+/// Wrong tokens that one network may present at once.
 const BURST: u32 = 8;
 
-/// Time after which one more may follow.
+/// Time after which one more wrong token is free.
 const EACH: Duration = Duration::from_secs(2);
 
-/// Networks whose attempts are counted at a time.
+/// Networks whose wrong tokens are counted at a time.
 const NETWORKS: usize = 1024;
 
 /// Counts wrong tokens by the sender's network.
 #[derive(Debug, Default)]
 pub struct Throttle {
-    /// For each network, the time at which all its attempts are forgiven.
+    /// By network, the time from which its wrong tokens no longer count.
     forgiven: Mutex<HashMap<IpAddr, Instant>>,
 }
 
@@ -32,7 +33,7 @@ impl Throttle {
         self.forgiven.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// How long a sender must wait before a token of it is checked; none if it need not.
+    /// How long the network of `from` is over the limit; `None` if it is not.
     #[must_use]
     pub fn wait(&self, from: IpAddr, now: Instant) -> Option<Duration> {
         let debt = self.forgiven().get(&network(from))?.saturating_duration_since(now);
@@ -40,7 +41,8 @@ impl Throttle {
         (!over.is_zero()).then_some(over)
     }
 
-    /// Counts a wrong token. Returns how long its answer is to wait: not at all for the first ones.
+    /// Counts a wrong token. Returns the delay of its refusal: zero while the network is within the
+    /// limit, at most two seconds.
     pub fn count(&self, from: IpAddr, now: Instant) -> Duration {
         let delay = self.wait(from, now).unwrap_or_default().min(EACH);
         let mut forgiven = self.forgiven();
@@ -52,7 +54,7 @@ impl Throttle {
             first.and_then(|first| forgiven.remove(&first));
         }
         let time = forgiven.entry(network(from)).or_insert(now);
-        // Further ones make nobody wait longer.
+        // Bounded, so that many wrong tokens block a network no longer than a few do.
         *time = ((*time).max(now) + EACH).min(now + (BURST + 1) * EACH);
         if delay.is_zero() && *time == now + BURST * EACH {
             tracing::warn!(address = %from, "many wrong tokens come from here");
@@ -61,7 +63,8 @@ impl Throttle {
     }
 }
 
-/// The network of an address: a host of IPv4, the upper half of IPv6, which one host can have alone.
+/// The network of an address: an IPv4 address itself, or the upper 64 bits of an IPv6 address,
+/// because one host can have all addresses of such a network.
 fn network(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(address) => {

@@ -21,14 +21,16 @@ const RANDOM_BYTES: usize = 32;
 /// Random bytes in the name of a token file that is being created.
 const TEMPORARY_BYTES: usize = 8;
 
-/// Mode of a token file. The group reads it, because nodes may run as different users of one group.
+/// Permissions of a token file. The group can read it, because nodes may run as different users of
+/// one group.
 const MODE: u32 = 0o640;
 
 /// The secret that all nodes and clients of a cluster share. `Debug` hides it.
 #[derive(Clone)]
 pub struct Token {
     secret: Arc<str>,
-    /// The header that presents it. Parsing the token builds it, so later calls cannot fail.
+    /// The header that presents the token. It is built when the token is parsed, so presenting the
+    /// token cannot fail.
     header: MetadataValue<Ascii>,
 }
 
@@ -78,7 +80,8 @@ impl Token {
         Ok((Self::parse(secret.as_bytes()).map_err(io::Error::other)?, secret))
     }
 
-    /// Whether a presented secret is the token. The running time depends only on its length.
+    /// Whether a presented secret is the token. The running time depends only on the length of
+    /// `presented`.
     #[must_use]
     pub fn matches(&self, presented: &[u8]) -> bool {
         self.secret.as_bytes().ct_eq(presented).into()
@@ -133,7 +136,7 @@ fn make(path: &Path) -> io::Result<()> {
             Err(error) => break (temporary, Err(error)),
         }
     };
-    // The temporary file may not exist. If it cannot be removed, the next start does it.
+    // The temporary file may not exist. If it cannot be removed, the next start removes it.
     let _ = fs::remove_file(&temporary);
     match linked {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
@@ -163,8 +166,8 @@ fn folder_of(path: &Path) -> &Path {
     }
 }
 
-/// Writes a token to a new file, durably. Returns the file, which is locked; none if another process
-/// has removed it as a leftover.
+/// Writes a token to a new file, durably. Returns the file, which is locked; `None` if another
+/// process has removed it as a leftover.
 fn write_new(path: &Path, secret: &str) -> io::Result<Option<File>> {
     let mut file = OpenOptions::new().write(true).create_new(true).mode(MODE).open(path)?;
     if !strata_store::hold_temporary(&file, path)? {

@@ -1,4 +1,4 @@
-//! End of the validity of a certificate.
+//! Expiry of a certificate, read from its DER encoding.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 const SEQUENCE: u8 = 0x30;
 const UTC_TIME: u8 = 0x17;
 const GENERALIZED_TIME: u8 = 0x18;
-/// The version of a certificate, which need not be there.
+/// Tag of the version of a certificate, an optional value.
 const VERSION: u8 = 0xa0;
 
 /// The time after which a certificate in DER is not valid; `None` if it is malformed.
@@ -38,7 +38,7 @@ pub(crate) fn valid_until(certificate: &[u8]) -> Option<SystemTime> {
     }
 }
 
-/// Values in DER that are not read yet.
+/// Values in DER that have not been read yet.
 struct Der<'a>(&'a [u8]);
 
 impl<'a> Der<'a> {
@@ -64,7 +64,7 @@ impl<'a> Der<'a> {
     }
 }
 
-/// The number that the first digits are, and the rest.
+/// Parses the first `count` characters as a number. Returns it and the rest.
 fn digits(text: &[u8], count: usize) -> Option<(u32, &[u8])> {
     let (digits, rest) = text.split_at_checked(count)?;
     let number = digits.iter().try_fold(0, |number, digit| {
@@ -73,7 +73,8 @@ fn digits(text: &[u8], count: usize) -> Option<(u32, &[u8])> {
     Some((number?, rest))
 }
 
-/// The time of a year and `MMDDHHMMSSZ`. One before 1970 is the beginning of 1970.
+/// The time of `year` and of `rest`, which is `MMDDHHMMSSZ`. Times before 1970 become the beginning
+/// of 1970.
 fn seconds(year: u32, rest: &[u8]) -> Option<SystemTime> {
     let mut parts = [0; 5];
     let mut rest = rest;

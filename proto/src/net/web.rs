@@ -1,7 +1,7 @@
 //! Connections of browsers and collectors: HTTPS and plain HTTP on one port.
 //!
 //! A browser has no client certificate, so none is asked for. The first byte of a connection tells
-//! TLS from plain HTTP, which health checks keep using.
+//! TLS from plain HTTP. Health checks use plain HTTP.
 
 use std::fmt;
 use std::io::{self, IoSlice};
@@ -68,7 +68,7 @@ impl WebTls {
     }
 }
 
-/// A connection whose kind is known.
+/// An accepted connection, with TLS or without.
 #[derive(Debug)]
 pub struct WebStream {
     kind: Kind,
@@ -82,11 +82,11 @@ enum Kind {
 }
 
 impl WebStream {
-    /// Waits for the first byte and, if it begins one, for the TLS handshake. The connection's own
-    /// time limit bounds the wait.
+    /// Waits for the first byte and, if that begins a TLS handshake, for its end. The connection's
+    /// own time limit bounds the wait.
     ///
     /// # Errors
-    /// If the connection ends before, or the handshake fails.
+    /// If the connection ends before that, or the handshake fails.
     pub async fn accept(
         mut connection: AcceptedConnection,
         tls: Option<&WebTls>,
@@ -167,7 +167,7 @@ impl AsyncWrite for WebStream {
     }
 }
 
-/// A connection of which the first byte has been read.
+/// A connection whose first byte has been read.
 #[derive(Debug)]
 struct Prefixed {
     /// That byte, until it is read again.

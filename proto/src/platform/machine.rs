@@ -1,14 +1,14 @@
-//! The machine as a worker describes it to others.
+//! Description of the machine that a worker sends to the coordinator.
 
 use std::fs;
 
-/// A machine. Several processes and containers may share it.
+/// A machine, which several processes and containers may share.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Machine {
-    /// The same for all processes of one machine until it is started again; empty if the system does
-    /// not tell.
+    /// Id of the machine until its next start, the same for all its processes; empty if the system
+    /// does not provide it.
     pub id: String,
-    /// Number of processors; 0 if the system does not tell.
+    /// Number of processors; 0 if the system does not provide it.
     pub processors: u32,
 }
 
@@ -21,7 +21,7 @@ impl Machine {
     }
 }
 
-/// Counts a list of numbers and ranges, such as `0-3,8`; `None` if it is not one.
+/// Length of a list of numbers and ranges, such as `0-3,8`; `None` if the text is malformed.
 fn count(list: &str) -> Option<u32> {
     list.trim().split(',').try_fold(0_u32, |sum, range| {
         let (first, last) = range.split_once('-').unwrap_or((range, range));

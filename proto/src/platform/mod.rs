@@ -1,10 +1,9 @@
-//! What a node asks of the machine it runs on: files, threads, connections, random numbers and the
-//! time of day.
+//! Platform of a node: files, threads, connections, random numbers and the time of day.
 //!
-//! Coordinators and workers reach all of these through a [`Platform`]. They measure time by that
-//! of the asynchronous runtime: [`Instant`] and `tokio::time`. [`System`] is the operating system. Tests
-//! replace both: a simulated platform decides when a thread runs, when a byte arrives and what a
-//! crash leaves of a file.
+//! Coordinators and workers reach all of these through a [`Platform`]. They measure durations with
+//! the clock of the asynchronous runtime: [`Instant`] and `tokio::time`. [`System`] is the
+//! operating system. Tests replace both: a simulated platform decides when a thread runs, when a
+//! byte arrives and what a crash leaves of a file.
 
 mod connection;
 mod machine;

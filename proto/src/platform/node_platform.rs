@@ -1,4 +1,4 @@
-//! The interface between a node and its machine.
+//! The trait [`Platform`]: all that a node uses of its machine.
 
 use std::fmt::Debug;
 use std::future::Future;
@@ -23,8 +23,8 @@ pub trait Platform: Debug + Send + Sync {
     /// Memory of the process, and free space on the file system of a folder. May block.
     fn resources(&self, data_dir: &Path) -> Resources;
 
-    /// Sets the greatest resident memory of the process to the present one, where the system permits
-    /// it. Returns whether it did.
+    /// Resets the peak of the process's resident memory to its current value, where the system
+    /// permits it. Returns whether it did.
     fn reset_peak_memory(&self) -> bool;
 
     /// The time of day.

@@ -27,7 +27,7 @@ impl Resources {
         Resources { rss: bytes("VmRSS:"), peak_rss: bytes("VmHWM:"), disk_free }
     }
 
-    /// Sets the greatest resident memory to the present one. Returns whether the system did.
+    /// Resets the peak of the resident memory to its current value. Returns whether that succeeded.
     pub(crate) fn reset_peak() -> bool {
         std::fs::write("/proc/self/clear_refs", "5").is_ok()
     }

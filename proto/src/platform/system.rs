@@ -1,4 +1,4 @@
-//! The operating system.
+//! The operating system as a platform.
 
 use std::future::Future;
 use std::io;
@@ -34,7 +34,7 @@ impl System {
 /// A random number of the operating system.
 ///
 /// # Errors
-/// If it provides none.
+/// If the operating system provides none.
 pub fn random() -> io::Result<u128> {
     let mut bytes = [0; 16];
     getrandom::fill(&mut bytes).map_err(io::Error::from)?;

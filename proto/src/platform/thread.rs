@@ -1,4 +1,4 @@
-//! Work on a thread of its own, and its end.
+//! Threads whose end can be awaited.
 
 use std::any::Any;
 use std::future::Future;

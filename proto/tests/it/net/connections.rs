@@ -221,8 +221,7 @@ impl Authority {
         (cert_path, key_path)
     }
 
-    /// Security of the node with this name, or of a client without a certificate if there is no
-    /// name.
+    /// Security of the node with this name, or of a client without a certificate for `None`.
     fn security(&self, member: Option<&str>, with_ca: bool) -> Security {
         let (cert, key) = member.map(|name| self.member(name)).unzip();
         let ca = with_ca.then(|| self.path("ca.pem"));

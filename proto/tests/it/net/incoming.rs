@@ -1,4 +1,4 @@
-//! Connections without an authorised call are closed: silent ones, slow ones and superfluous ones.
+//! Tests that connections without an authorised call are closed: silent, slow and surplus ones.
 
 use std::fs;
 use std::io::{Read, Write};

@@ -1,4 +1,4 @@
-//! Connections and messages of a cluster.
+//! Tests of a cluster's connections and messages.
 
 mod connections;
 mod convert;
