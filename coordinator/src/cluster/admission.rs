@@ -13,7 +13,8 @@ use crate::entry::{ClusterCheckpoint, WorkerEntry, WorkerNumber};
 pub(crate) struct ClusterState<'a> {
     /// Workers with a valid lease, ascending.
     pub(crate) live: &'a [WorkerNumber],
-    /// Those of them that can own shards, ascending: the others are leaving or work for other jobs.
+    /// Live workers that can own shards, ascending. The other live workers are leaving or work for
+    /// other jobs.
     pub(crate) usable: &'a [WorkerNumber],
     /// All workers that have ever registered.
     pub(crate) known: &'a [WorkerEntry],
@@ -40,7 +41,7 @@ pub(crate) enum Admission {
     Start(Vec<WorkerNumber>),
     /// Wait for the workers of these names, or for any usable worker if there are none.
     Wait(Vec<String>),
-    /// Fail the job: the workers of these names hold needed files and timed out.
+    /// Fail the job: the workers of these names hold needed files and have not connected in time.
     Fail(Vec<String>),
 }
 

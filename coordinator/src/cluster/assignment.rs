@@ -4,11 +4,12 @@ use std::cmp::Reverse;
 
 use crate::entry::WorkerNumber;
 
-/// Divides `shards` shards evenly among `workers`, to within one. Returns the owner by shard.
+/// Divides `shards` shards among `workers` so that their shares differ by one shard at most.
+/// Returns the owner of each shard.
 ///
 /// A shard stays with its owner in `before` where the even division allows it, since a move copies
-/// the shard's states. `workers` are distinct and not empty. `before` is the owner by shard, or
-/// empty. Equal inputs give equal owners.
+/// the shard's states. `workers` must be distinct and not empty. `before` is the previous owner of
+/// each shard, or empty. Equal inputs give equal owners.
 #[must_use]
 pub(crate) fn assign(
     shards: u32,
@@ -20,7 +21,7 @@ pub(crate) fn assign(
         return (0..shards).map(|shard| workers[shard * workers.len() / shards]).collect();
     }
     let mut order: Vec<WorkerNumber> = workers.to_vec();
-    // The remainder of the division goes to those that own most.
+    // The remainder of the division goes to the workers that own most shards.
     order.sort_by_key(|worker| (Reverse(owned(before, *worker)), *worker));
     let share = |place: usize| shards / order.len() + usize::from(place < shards % order.len());
     let mut room: Vec<(WorkerNumber, usize)> =

@@ -18,10 +18,10 @@ use super::job_view::JobView;
 use super::schedule::Grant;
 use crate::entry::{ClusterCheckpoint, JobEntry, JobState, WorkerNumber};
 
-/// Minimum duration of a session before it ends so that a session with more workers can start.
+/// Minimum duration of a session that ends so that a session with more workers can start.
 const MIN_SESSION: Duration = Duration::from_secs(5);
 
-/// Such a session also lasts at least this many times as long as its start took, so that moving takes
+/// Such a session also lasts at least this many times as long as its start took, so that moves take
 /// a small part of the time.
 const MIN_STARTS: u32 = 10;
 
@@ -32,14 +32,15 @@ pub(crate) struct JournalSink {
     id: String,
     /// Layers with fewer states run on one worker.
     narrow: u64,
-    /// Worker by shard.
+    /// Owner of each shard, by shard.
     owners: Vec<WorkerNumber>,
     /// Workers of the session, ascending.
     members: Vec<WorkerNumber>,
     /// Layers that no checkpoint holds yet.
     unsaved: Vec<LayerRecord>,
     started: Instant,
-    /// Time until its first layer was made or loaded; none before.
+    /// Time from the start of the session until its first layer was made or loaded; `None` before
+    /// that.
     start_took: Option<Duration>,
     /// Search time of earlier sessions, in seconds.
     seconds_before: f64,
@@ -48,8 +49,8 @@ pub(crate) struct JournalSink {
 }
 
 impl JournalSink {
-    /// A sink for a session of the job `entry` with these owners by shard. `tracker` and `layers` have
-    /// the layers of earlier sessions.
+    /// A sink for a session of the job `entry`. `owners` has the owner of each shard. `tracker` and
+    /// `layers` have the layers of earlier sessions.
     pub(crate) fn new(
         cluster: Arc<Cluster>,
         job: Arc<JobView>,
@@ -87,7 +88,8 @@ impl JournalSink {
         }
         let Grant { workers, usable } = self.cluster.schedule.grant(&self.id, &available);
         if self.members.iter().any(|member| !workers.contains(member)) {
-            // Another job waits for it. At least as much time is searched as is spent on moves.
+            // Another job waits for the worker. The session first searches for as long as its start
+            // took.
             return age >= 2 * start;
         }
         // No more workers than shards can take part.
@@ -103,8 +105,9 @@ impl JournalSink {
     }
 }
 
-/// Whether a layer of about `width` states should run on another number of workers than `members`,
-/// of which `possible` can take part. `is_settled` says that the session has run for a while.
+/// Whether a layer of about `width` states should run on another number of workers than the
+/// `members` of the session, if `possible` workers can take part. `is_settled`: the session has run
+/// long enough to pay for a move to more workers.
 fn fits_others(members: usize, possible: usize, width: u64, narrow: u64, is_settled: bool) -> bool {
     match (members, possible) {
         (_, 0 | 1) => false,
@@ -116,7 +119,8 @@ fn fits_others(members: usize, possible: usize, width: u64, narrow: u64, is_sett
 }
 
 impl JournalSink {
-    /// The largest peak of memory among the session's workers, in bytes, and that worker's name.
+    /// The largest peak of resident memory among the session's workers, in bytes, and the name of
+    /// its worker.
     fn peak(&self) -> (u64, Option<String>) {
         let members = self.cluster.membership.members().into_iter();
         let own = members.filter(|member| self.members.contains(&member.entry.number));
@@ -135,7 +139,8 @@ impl CheckpointSink for JournalSink {
         self.should_move(last.states).then_some(StopReason::Moving)
     }
 
-    /// A worker that is leaving waits until a checkpoint needs no file of it.
+    /// A checkpoint is due if a leaving worker outside the session has files of the last one: the
+    /// worker may end once the new checkpoint is durable.
     fn is_due(&mut self) -> bool {
         let mut leaving = self.cluster.membership.leaving().into_iter();
         leaving.any(|worker| self.cluster.schedule.is_source(&self.id, worker))

@@ -24,13 +24,13 @@ use crate::journal::operations::Journal;
 use crate::journal::setup::JournalSetup;
 use crate::scheduling::Need;
 
-/// How long jobs that are done, failed or cancelled stay. By default they stay until they are removed
-/// by hand.
+/// Retention of jobs that are done, failed or cancelled. By default they stay until a user removes
+/// them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Retention {
-    /// Number of jobs that stay, the newest ones.
+    /// Number of jobs that stay: those that ended last.
     pub jobs: Option<usize>,
-    /// Those that ended less than this time ago stay.
+    /// Jobs that ended less than this time ago stay.
     pub age: Option<Duration>,
 }
 
@@ -43,8 +43,8 @@ pub struct ClusterOptions {
     pub worker_timeout: Duration,
     /// Time between checkpoints, unless a job's options set another.
     pub checkpoint_interval: Duration,
-    /// Whether workers also copy checkpoints to a shared store, from which a job can resume without
-    /// a lost worker.
+    /// Whether workers also copy checkpoints to a shared store, so that a job can resume after the
+    /// loss of a worker.
     pub has_store: bool,
     /// Layers with fewer states than this run on one worker; by default
     /// [`Self::NARROW_PER_THREAD`] for each thread of the worker with the fewest.
@@ -53,9 +53,9 @@ pub struct ClusterOptions {
     pub log_interval: Duration,
     /// The puzzles that jobs can search.
     pub puzzles: Arc<Registry>,
-    /// How long jobs that have ended stay.
+    /// Which ended jobs stay.
     pub retention: Retention,
-    /// The machine it runs on.
+    /// The platform it runs on.
     pub platform: Arc<dyn Platform>,
     /// How the journal is opened.
     pub journal: JournalSetup,
@@ -66,10 +66,10 @@ pub struct ClusterOptions {
 /// Settings of the web page at the HTTP port.
 #[derive(Clone, Debug)]
 pub struct DashboardOptions {
-    /// Names by which browsers may call the coordinator, besides addresses, `localhost` and the names
-    /// of its certificate.
+    /// Host names by which browsers may call the coordinator, besides IP addresses, `localhost` and
+    /// the names in its certificate.
     pub host_names: Vec<String>,
-    /// What is known of puzzles.
+    /// Titles, commands and drawings of puzzles.
     pub presenter: Arc<dyn Presenter>,
 }
 
@@ -80,8 +80,8 @@ impl Default for DashboardOptions {
 }
 
 impl ClusterOptions {
-    /// States for each thread of a worker below which the exchange costs more than it gains. A thread
-    /// expands them in 2 to 3 ms.
+    /// With fewer states than this for each thread of a worker, the exchange costs more than it
+    /// gains. A thread expands this many in 2 to 3 ms.
     pub const NARROW_PER_THREAD: u64 = 1 << 17;
 
     /// Short times, for tests.
@@ -130,8 +130,8 @@ pub(crate) struct Cluster {
     pub(crate) started: Instant,
     /// Properties of the spaces of jobs.
     pub(crate) spaces: SpaceInfos,
-    /// Random number of this process, in all orders: the journal may be an older copy, whose epochs
-    /// were issued before.
+    /// Random number of this process, sent with all orders. It tells epochs apart that are issued
+    /// twice because the journal is an older copy.
     pub(crate) incarnation: u64,
     views: JobViews,
     shutdown: AtomicBool,
@@ -190,8 +190,8 @@ impl Cluster {
         now.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_secs()
     }
 
-    /// The number of states below which a layer runs on one worker: every layer, of a job that can use
-    /// only one.
+    /// The number of states below which a layer runs on one worker. For a job that can use only one
+    /// worker it is above every layer.
     pub(crate) fn narrow(&self, spec: &JobSpec) -> u64 {
         if Need::of(spec) == Need::One {
             return u64::MAX;
@@ -226,7 +226,7 @@ impl Cluster {
         }
     }
 
-    /// A place for a thread that waits for [`Self::wake_queue`].
+    /// Registers a thread that waits for [`Self::wake_queue`].
     pub(crate) fn waiter(&self) -> Waiter {
         self.queue.waiter()
     }
@@ -236,7 +236,7 @@ impl Cluster {
         self.platform().wait(async { tokio::time::sleep(time).await });
     }
 
-    /// The machine it runs on.
+    /// The platform it runs on.
     pub(crate) fn platform(&self) -> &dyn Platform {
         &*self.options.platform
     }

@@ -22,10 +22,11 @@ pub(crate) struct WorkerBudget {
 }
 
 impl WorkerBudget {
-    /// What is taken for a worker's while there is none: the defaults of a worker on two cores.
+    /// The budget assumed while there is no worker: the defaults of a worker on two cores.
     const ASSUMED: WorkerBudget = WorkerBudget { memory: 1 << 30, threads: 2 };
 
-    /// The least of the live workers; `None` if there is none. Any of them may get the job.
+    /// The budget of the live worker with the least memory; `None` if no worker is live. Any live
+    /// worker may get the job.
     pub(crate) fn least(members: &[MemberView]) -> Option<WorkerBudget> {
         let live = members.iter().filter(|member| member.alive && !member.beat.leaving);
         let least = live.min_by_key(|member| member.memory_bytes)?;
@@ -33,8 +34,8 @@ impl WorkerBudget {
     }
 }
 
-/// The engine and its reason for a job of these options, on workers with such a budget or, without
-/// one, with the assumed one.
+/// Chooses the engine for a job with these options, on workers with the budget `budget` or, if it
+/// is `None`, the assumed one. Returns the engine and the reason.
 pub(crate) fn choose(
     space: &Space,
     auto: &AutoEngine,
@@ -61,15 +62,15 @@ pub(crate) fn choose(
 /// Checks that an engine supports the options of a job.
 ///
 /// # Errors
-/// The option that it does not support, and the engine that does.
+/// Names the option that the engine does not support, and an engine that does.
 pub(crate) fn check_options(engine: EngineKind, options: &JobOptions) -> strata_run::Result<()> {
     let keeps = (options.keep != KeepLayers::Last).then_some("keep_layers");
     let limit = options.disk_limit.and(Some("disk_limit"));
     check_settings(engine, &[keeps, limit].into_iter().flatten().collect::<Vec<_>>())
 }
 
-/// Chooses the engine of a job for which there was no worker, once there is one. `None` while there
-/// is none.
+/// Chooses the engine of a job that was submitted while there was no worker. Returns `None` while
+/// there still is none.
 ///
 /// # Errors
 /// Those of the journal.

@@ -7,7 +7,7 @@ use strata_run::{Retryable, StopReason};
 use crate::entry::WorkerNumber;
 use crate::journal::error::JournalError;
 
-/// Why a session of a job ended before the search did.
+/// Why a session ended before the job's search was finished.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ClusterError {
     /// A worker was lost.

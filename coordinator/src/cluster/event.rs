@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use strata_run::progress::Field;
 use strata_store::LayerRecord;
 
-/// Begin of the log entry of a return to a checkpoint; the depth follows.
+/// Start of the log entry about a return to a checkpoint; the depth follows.
 pub(crate) const ROLLED_BACK: &str = "rolled back to layer=";
 
 /// Field in the log entry of a session that begins at a checkpoint; the depth follows.
@@ -24,7 +24,7 @@ pub(crate) enum JobEvent {
         depth: u32,
         /// Bytes of its files.
         bytes: u64,
-        /// Time from the order to save until it was durable.
+        /// Time from the order to save until the checkpoint was durable.
         took: Duration,
     },
     /// The search returned to the checkpoint of this depth, or to the start. Deeper layers are
@@ -63,7 +63,7 @@ impl fmt::Display for LogEntry {
 pub(crate) struct LogField {
     pub(crate) name: String,
     pub(crate) text: String,
-    /// None if the value is not a number.
+    /// The value as a number; `None` if it is not one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) number: Option<f64>,
 }

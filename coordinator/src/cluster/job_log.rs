@@ -39,8 +39,8 @@ impl JobLog {
         &self.path
     }
 
-    /// Appends an entry. The process's log has it too, so a failure loses nothing: it is logged
-    /// once, until an entry can be written again.
+    /// Appends an entry. The process's log has the entry too, so a failed write loses nothing. A
+    /// failure is logged once until an entry can be written again.
     pub(crate) fn append(&mut self, entry: &LogEntry) {
         let written = self.write(entry);
         match (&written, self.failed) {

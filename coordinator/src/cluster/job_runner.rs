@@ -21,7 +21,7 @@ use crate::journal::error::JournalError;
 /// Time between two polls of the cluster if no notification arrives.
 pub(super) const POLL_INTERVAL: Duration = Duration::from_millis(500);
 
-/// Pause before a session is repeated: a lost worker may reconnect at once.
+/// Pause before the next session after a failure, in which a lost worker may reconnect.
 const BACKOFF: Duration = Duration::from_millis(200);
 
 /// First pause of a job whose journal cannot be written.
@@ -30,7 +30,8 @@ const FIRST_RETRY: Duration = Duration::from_secs(1);
 /// Longest such pause.
 const LAST_RETRY: Duration = Duration::from_secs(60);
 
-/// No write is recent enough to show that the journal can be written.
+/// Age of a write that still shows that the journal can be written: zero, so the check always
+/// writes.
 pub(super) const NEVER: Duration = Duration::ZERO;
 
 /// Longest grace period after a start, in which known workers reconnect.
@@ -39,7 +40,7 @@ const GRACE_PERIOD: Duration = Duration::from_secs(3);
 /// Minimum time between two equal errors in the log.
 const LOG_INTERVAL: Duration = Duration::from_secs(60);
 
-/// Log of errors, in which equal ones are rare.
+/// Log of errors that repeats an error at most once a minute.
 #[derive(Default)]
 pub(super) struct ErrorLog {
     last: Option<(String, Instant)>,
@@ -99,7 +100,7 @@ fn run_job(cluster: &Arc<Cluster>, waiter: &Waiter, entry: &JobEntry) -> Result<
     ended
 }
 
-/// Pauses of a job whose journal cannot be written.
+/// Lengths of the pauses of a job while the journal cannot be written.
 struct Retry {
     /// The next pause.
     wait: Duration,
@@ -127,7 +128,7 @@ impl Retry {
     }
 }
 
-/// Waits until the journal can be written, at least for a time. False on shutdown.
+/// Waits until the journal can be written, for `least` at least. Returns false on shutdown.
 fn pause(
     cluster: &Cluster,
     waiter: &Waiter,
@@ -307,7 +308,7 @@ fn wait_for_workers(
 ) -> Result<Readiness, JournalError> {
     let timeout = cluster.options.worker_timeout;
     let grace_period = cluster.options.lease.min(GRACE_PERIOD);
-    // Since when workers that it needs are absent.
+    // Since when workers that the job needs are absent.
     let mut absent_since = None::<Instant>;
     let mut logged = None;
     loop {
@@ -365,7 +366,8 @@ fn wait_for_workers(
     }
 }
 
-/// Logs which workers a job waits for; without names, for any of the `live` ones.
+/// Logs which workers a job waits for: those with these names or, without names, any worker. `live`
+/// is the number of available workers.
 fn log_wait(job: &JobView, names: &[String], live: usize) {
     match (names, live) {
         ([], 0) => job.log(Level::Warn, "waiting for a worker"),

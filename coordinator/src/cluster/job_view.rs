@@ -1,7 +1,7 @@
 //! Live view of a job: layers that no checkpoint holds yet, events for watchers, and the log.
 //!
 //! A view exists while the queue runs the job or a client watches it. What it holds is bounded:
-//! layers leave it with the checkpoint that stores them, and events with the window.
+//! layers are dropped with the checkpoint that stores them, and events when they leave the window.
 
 use std::collections::{HashMap, VecDeque};
 use std::io;
@@ -30,7 +30,7 @@ const WINDOW: usize = 1024;
 /// The last events of a job, with numbers that count up from 0.
 #[derive(Debug, Default)]
 struct EventWindow {
-    /// Number of the first event that is kept.
+    /// Number of the oldest event that is kept.
     first: u64,
     events: VecDeque<JobEvent>,
 }
@@ -63,9 +63,9 @@ struct LiveLayers {
     saved: u32,
     /// The layers after them.
     unsaved: Vec<LayerRecord>,
-    /// Sums over all of them.
+    /// Sums over all layers.
     progress: Option<Totals>,
-    /// Rates and time left after the last of them, and when it was added.
+    /// Rates and time left after the last layer, and when that layer was added.
     figures: Option<(Figures, Instant)>,
 }
 
@@ -86,11 +86,12 @@ struct Progress {
     workers: usize,
     /// Names of the workers of the last session.
     worker_names: Vec<String>,
-    /// Why the queue does not go on with the job.
+    /// Why the queue has paused the job.
     paused: Option<String>,
     /// Pace of the progress lines, from the first layer that the queue ran.
     pace: Option<(Instant, Pace)>,
-    /// The last layer, when it was complete, and whether the log has it.
+    /// The progress line of the last layer, the time when that layer was complete, and whether the
+    /// log has the line.
     last_line: Option<(LayerLine, Instant, bool)>,
 }
 
@@ -105,21 +106,21 @@ impl Progress {
 /// State of a job that the queue runs, at one moment.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct JobSnapshot {
-    /// Sums over all layers; none before the first.
+    /// Sums over all layers; `None` before the first.
     pub(crate) progress: Option<Totals>,
     /// Names of workers that the job waits for.
     pub(crate) waiting_for: Vec<String>,
-    /// Number of workers that it runs on.
+    /// Number of workers that the job runs on.
     pub(crate) workers: usize,
     /// Their names.
     pub(crate) worker_names: Vec<String>,
-    /// Why the queue does not go on with it.
+    /// Why the queue has paused the job.
     pub(crate) paused: Option<String>,
-    /// Rates and time left; none before the first layer of a session.
+    /// Rates and time left; `None` before the first layer of a session.
     pub(crate) figures: Option<Figures>,
 }
 
-/// Layers that only the view has, and the place of the events that follow them.
+/// Layers that only the view has, and the number of the event that follows them.
 #[derive(Clone, Debug)]
 pub(crate) struct Position {
     /// Number of the next event.
@@ -162,7 +163,7 @@ impl JobView {
         self.log.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Changes with every event.
+    /// A number that changes with every event.
     pub(crate) fn changes(&self) -> watch::Receiver<u64> {
         self.changes.subscribe()
     }
@@ -188,7 +189,7 @@ impl JobView {
         self.changed();
     }
 
-    /// Drops layers that the journal has now. `saved` is the job's progress there.
+    /// Drops the layers that are now in the journal. `saved` is the job's progress there.
     pub(crate) fn set_saved(&self, saved: Option<&Totals>) {
         let mut progress = self.progress();
         let Some(live) = &mut progress.live else { return };
@@ -198,9 +199,9 @@ impl JobView {
         live.saved = count;
     }
 
-    /// Removes all layers but those of the journal: the search repeats the others. `saved` is the
-    /// job's progress in the journal. Returns the depth to which the search returns, `None` for the
-    /// start, if that is a step back.
+    /// Drops the layers that are not in the journal: the search repeats them. `saved` is the job's
+    /// progress in the journal. If layers were dropped, returns the depth to which the search
+    /// returns; the inner `None` stands for the start.
     pub(crate) fn roll_back(&self, saved: Option<Totals>) -> Option<Option<u32>> {
         let mut progress = self.progress();
         let depth = |progress: &Option<Totals>| progress.as_ref().map(|p| p.depth);
@@ -243,7 +244,7 @@ impl JobView {
         self.progress().worker_names = names;
     }
 
-    /// Sets why the queue has paused the job; none if it has not.
+    /// Sets why the queue has paused the job; `None` if it has not.
     pub(crate) fn set_paused(&self, reason: Option<String>) {
         let mut progress = self.progress();
         if progress.paused != reason {
@@ -310,7 +311,7 @@ impl JobView {
             message: plain(message),
             fields: fields.collect(),
         };
-        // Held until the event is there: events have the order of the file.
+        // Held until the event is added, so that events have the order of the file.
         let mut log = self.log_file();
         log.append(&entry);
         let mut progress = self.progress();
@@ -320,8 +321,8 @@ impl JobView {
         self.changed();
     }
 
-    /// Shows a complete layer: in the log if a progress line is due, else in the process's log, for
-    /// debugging. `longest` is the longest time between two lines.
+    /// Reports a complete layer: in the job's log if a progress line is due, otherwise as a debug
+    /// line of the process's log. `longest` is the longest time between two lines.
     pub(crate) fn show_layer(&self, line: LayerLine, longest: Duration) {
         let mut progress = self.progress();
         let is_due = progress.is_line_due(longest);
@@ -352,7 +353,7 @@ impl JobView {
         }
         drop(progress);
         line.elapsed += complete.elapsed().as_secs_f64();
-        // The estimate is that of the layer's end.
+        // The time left was estimated at the end of the last layer.
         line.eta = None;
         self.log_layer(&line, LayerLine::SEARCHING);
     }
@@ -379,7 +380,7 @@ impl JobView {
         })
     }
 
-    /// The layers that only the view has, and the place of the events that follow.
+    /// The layers that only the view has, and the number of the event that follows them.
     pub(crate) fn position(&self) -> Position {
         let progress = self.progress();
         let layers = progress.live.as_ref().map(|live| (live.saved, live.unsaved.clone()));

@@ -39,11 +39,11 @@ pub(crate) enum WorkerEvent {
     },
 }
 
-/// Returns of replaced processes, after which two processes with one identity are certain. One return can
-/// be a connection that an ended process opened before its successor, and that arrives late.
+/// Number of returns of replaced processes that proves that two running processes have one
+/// identity. A single return can be the late connection of a process that has ended.
 const RETURNS_OF_A_COPY: usize = 2;
 
-/// Limit of the replaced processes that are kept for a worker; beyond it, the oldest is dropped.
+/// Most replaced processes that are kept for a worker; beyond this, the oldest is dropped.
 const MAX_REPLACED: usize = 8;
 
 /// Queue of messages to a connected worker.
@@ -54,7 +54,7 @@ struct Member {
     entry: WorkerEntry,
     hello: v1::Hello,
     beat: v1::WorkerBeat,
-    /// None while it is disconnected.
+    /// `None` while the worker is disconnected.
     outbound: Option<Outbound>,
     /// Number of its newest connection. Messages of older ones are ignored.
     connection: u64,
@@ -63,7 +63,7 @@ struct Member {
     alive: bool,
     /// The order that it has not answered.
     outstanding: Option<PendingOrder>,
-    /// Time at which that order was sent last.
+    /// Time at which the outstanding order was last sent.
     sent: Instant,
 }
 
@@ -76,7 +76,7 @@ pub(crate) struct MemberView {
     pub(crate) threads: u32,
     /// Memory budget.
     pub(crate) memory_bytes: u64,
-    /// Its machine, if it has told.
+    /// Its machine, if it has described it.
     pub(crate) machine: Option<v1::Machine>,
     /// Its last heartbeat.
     pub(crate) beat: v1::WorkerBeat,
@@ -91,7 +91,7 @@ struct State {
     members: BTreeMap<WorkerNumber, Member>,
     /// Number of connections so far.
     connections: u64,
-    /// A worker is a member of one at most.
+    /// The running sessions. A worker is a member of one at most.
     sessions: Vec<Session>,
     /// Names of the workers that registered since the start.
     names: BTreeMap<WorkerNumber, String>,
@@ -102,9 +102,9 @@ struct State {
 /// Processes of one worker that others have replaced.
 #[derive(Debug, Default)]
 struct Replaced {
-    /// The newest last, at most [`MAX_REPLACED`].
+    /// Instance ids, the newest last; at most [`MAX_REPLACED`].
     instances: VecDeque<String>,
-    /// How often one of them has replaced a process that was still connected.
+    /// How often a replaced process has returned and replaced one that was still connected.
     returns: usize,
 }
 
@@ -130,7 +130,7 @@ struct Session {
 impl State {
     fn notify_session(&self, worker: WorkerNumber, event: WorkerEvent) {
         if let Some(session) = self.session_of(worker) {
-            // Fails if the session is over; the event is not needed then.
+            // Sending fails if the session is over; then the event is not needed.
             let _ = session.events.send(event);
         }
     }
@@ -179,8 +179,8 @@ impl Membership {
         name.unwrap_or_else(|| format!("number {number}"))
     }
 
-    /// Sets the greatest memory that a worker has taken in its epoch, in bytes. It is newer than that
-    /// of the last heartbeat, which may be of the time before the epoch.
+    /// Sets a worker's peak memory in its epoch, in bytes. It replaces the peak of the last
+    /// heartbeat, which may be from before the epoch.
     pub(crate) fn set_peak(&self, worker: WorkerNumber, bytes: u64) {
         if let Some(member) = self.state().members.get_mut(&worker) {
             member.beat.peak_rss_bytes = bytes;
@@ -196,7 +196,7 @@ impl Membership {
         outbound: Outbound,
     ) -> u64 {
         let mut state = self.state();
-        // Another worker may have registered since.
+        // The name may have changed since: another worker may have registered.
         if let Some(name) = state.names.get(&entry.number) {
             entry.name.clone_from(name);
         }
@@ -240,8 +240,9 @@ impl Membership {
         connection
     }
 
-    /// Forgets which processes have replaced each other, when a job is started. Its user may have ended a
-    /// copy just before, and the other process may connect while the copy's connection still seems open.
+    /// Clears the record of replaced processes, when a job is started. The user may have ended a
+    /// copy just before that, and the other process may connect while the copy's connection still
+    /// seems open.
     pub(crate) fn forget_replaced(&self) {
         self.state().replaced.clear();
     }
@@ -256,7 +257,7 @@ impl Membership {
         }
     }
 
-    /// Records a heartbeat. False if the connection is not the worker's newest.
+    /// Records a heartbeat. Returns false if the connection is not the worker's newest.
     pub(crate) fn heartbeat(
         &self,
         number: WorkerNumber,
@@ -266,7 +267,8 @@ impl Membership {
         self.renew(number, connection, |member| member.beat = beat)
     }
 
-    /// Renews a lease and updates the member. False if the connection is not the worker's newest.
+    /// Renews a lease and updates the member. Returns false if the connection is not the worker's
+    /// newest.
     fn renew(
         &self,
         number: WorkerNumber,
@@ -284,7 +286,8 @@ impl Membership {
         true
     }
 
-    /// Forwards an answer to the session. False if the connection is not the worker's newest.
+    /// Forwards an answer to the session. Returns false if the connection is not the worker's
+    /// newest.
     pub(crate) fn answer(&self, number: WorkerNumber, connection: u64, answer: v1::Answer) -> bool {
         let mut fits = false;
         let is_current = self.renew(number, connection, |member| {
@@ -374,7 +377,7 @@ impl Membership {
         }
     }
 
-    /// Sends a worker a message other than an order. Without a connection it is lost.
+    /// Sends a worker a message other than an order. It is lost if the worker is disconnected.
     pub(crate) fn send(&self, number: WorkerNumber, message: v1::to_worker::Message) {
         let state = self.state();
         if let Some(outbound) = state.members.get(&number).and_then(|m| m.outbound.as_ref()) {
@@ -394,8 +397,8 @@ impl Membership {
         self.state().members.values().map(Member::view).collect()
     }
 
-    /// Whether a worker is leaving and no session has it. None will have it: sessions start with
-    /// workers that are not leaving.
+    /// Whether a worker is leaving and in no session. It will be in no later session, because
+    /// sessions start only with workers that are not leaving.
     pub(crate) fn has_left_sessions(&self, number: WorkerNumber) -> bool {
         let state = self.state();
         let is_leaving = |member: &Member| member.beat.leaving;
@@ -439,8 +442,8 @@ impl Membership {
         alive.map(|(number, _)| *number).collect()
     }
 
-    /// The threads of the worker that has the fewest, of those with a valid lease that are not leaving;
-    /// 1 without such a worker.
+    /// The fewest threads of a worker, among the workers with a valid lease that are not leaving; 1
+    /// if there is none.
     pub(crate) fn least_threads(&self) -> u32 {
         let state = self.state();
         let available = state.members.values().filter(|m| m.alive && !m.beat.leaving);

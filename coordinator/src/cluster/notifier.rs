@@ -6,21 +6,21 @@ use std::time::Duration;
 use strata_proto::platform::Platform;
 use tokio::sync::Notify;
 
-/// Wakes all threads that have a [`Waiter`], in the order in which they got it.
+/// Wakes all threads that have a [`Waiter`], in the order in which their waiters were made.
 #[derive(Debug, Default)]
 pub(crate) struct Notifier {
     waiters: Mutex<Vec<Weak<Notify>>>,
 }
 
-/// A thread's place at a [`Notifier`]. A notification while it does not wait is kept for its next
-/// wait.
+/// A thread's registration with a [`Notifier`]. A notification that comes while the thread does not
+/// wait ends its next wait.
 #[derive(Debug)]
 pub(crate) struct Waiter {
     notified: Arc<Notify>,
 }
 
 impl Notifier {
-    /// A place for a thread.
+    /// Registers a thread.
     pub(crate) fn waiter(&self) -> Waiter {
         let notified = Arc::new(Notify::new());
         let mut waiters = self.waiters.lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,4 +1,4 @@
-//! Messages to workers, and orders that are made when they are sent.
+//! Outgoing messages to workers. Orders are built when they are sent.
 
 use std::fmt;
 use std::sync::Arc;
@@ -9,13 +9,13 @@ use strata_proto::v1::to_worker::Message;
 
 use crate::entry::WorkerNumber;
 
-/// Makes what an order to a worker says. All workers of a session share it.
+/// Builds the content of an order to a worker. All workers of a session share it.
 pub(crate) type MakeOrder = Arc<dyn Fn(WorkerNumber) -> What + Send + Sync>;
 
 /// An order to a worker.
 ///
-/// What it says is made each time it is sent. An order to prepare has the addresses of all workers: the
-/// orders to all of them, made at once, would take memory with the square of their number.
+/// Its content is built each time it is sent. An order to prepare has the addresses of all workers:
+/// building the orders to all workers at once would take memory quadratic in their number.
 #[derive(Clone)]
 pub(crate) struct PendingOrder {
     pub(crate) epoch: u64,
@@ -26,7 +26,7 @@ pub(crate) struct PendingOrder {
 }
 
 impl PendingOrder {
-    /// Whether an answer is one to this order.
+    /// Whether an answer belongs to this order.
     pub(crate) fn is_answered_by(&self, answer: &v1::Answer) -> bool {
         let own = (self.incarnation, self.epoch, self.number);
         own == (answer.incarnation, answer.epoch, answer.order)
@@ -61,7 +61,7 @@ impl From<Message> for Outgoing {
 }
 
 impl Outgoing {
-    /// The message, for a connection that sends it now.
+    /// Builds the message, when the connection is ready to send it.
     pub(crate) fn into_message(self) -> v1::ToWorker {
         let message = match self {
             Outgoing::Order(order) => Message::Order(order.into_message()),

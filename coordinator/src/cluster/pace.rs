@@ -1,7 +1,9 @@
-//! Pace of workers: states a second, and for how much of the time the others waited for a worker.
+//! Pace of workers: states a second, and the share of time for which the others waited for a
+//! worker.
 //!
-//! Both are averages over the last layers, whose weight falls by a factor of e in half a minute. A
-//! worker's time for a layer is that from the order to its answer, as the coordinator sees it.
+//! Both are averages over the last layers; the weight of a layer falls by a factor of e in half a
+//! minute. A worker's time for a layer is measured by the coordinator, from the order to the
+//! answer.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -11,10 +13,10 @@ use strata_proto::platform::Instant;
 
 use crate::entry::WorkerNumber;
 
-/// Time in which the weight of a layer falls by a factor of e.
+/// Time in seconds in which the weight of a layer falls by a factor of e.
 const MEMORY: f64 = 30.0;
 
-/// A worker's pace is unknown after this time without a layer.
+/// A worker that has made no layer for this time has no pace.
 const LATELY: Duration = Duration::from_secs(60);
 
 /// A worker's part of a layer.
@@ -36,7 +38,7 @@ struct Sums {
     time: f64,
     /// Time of the layers that several workers made.
     shared: f64,
-    /// Part of `shared` in which all others had finished.
+    /// Part of `shared` in which all other workers had finished.
     alone: f64,
 }
 
@@ -45,7 +47,7 @@ struct Sums {
 pub(crate) struct WorkerPace {
     /// States a second.
     pub(crate) rate: Option<f64>,
-    /// Share of the time of shared layers in which all others had finished.
+    /// Share of the time of layers with several workers in which all other workers had finished.
     pub(crate) straggler_share: Option<f64>,
 }
 

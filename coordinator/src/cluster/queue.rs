@@ -1,4 +1,4 @@
-//! Job queue: starts jobs for which there is room, in the order of the queue, each on a thread.
+//! Job queue: starts jobs in order, each on a thread, while there is room.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,7 +13,7 @@ use super::retention;
 use crate::journal::error::JournalError;
 use crate::scheduling::Need;
 
-/// Time between two removals of jobs that are not retained, while no job ends.
+/// Interval at which retention is applied while no job ends.
 const RETENTION_INTERVAL: Duration = Duration::from_secs(60);
 
 /// A job that runs.
@@ -22,7 +22,7 @@ struct Running {
     thread: Thread,
 }
 
-/// Runs jobs until the coordinator shuts down, and all of them have stopped.
+/// Runs jobs until the coordinator shuts down; returns when all of them have stopped.
 ///
 /// # Panics
 /// If the thread of a job panicked.
@@ -30,7 +30,7 @@ pub(crate) fn run(cluster: &Arc<Cluster>) {
     let waiter = cluster.waiter();
     let mut errors = ErrorLog::default();
     let mut running = Vec::new();
-    // None if retention is to be applied now.
+    // Time when retention was last applied; `None` if it is due now.
     let mut retained = None::<Instant>;
     while !cluster.is_shutting_down() {
         if join_ended(cluster, &mut running) {
@@ -58,7 +58,7 @@ fn start_jobs(cluster: &Arc<Cluster>, running: &mut Vec<Running>) -> Result<(), 
     let has_started = |id: &str| cluster.schedule.has(id);
     let jobs = cluster.journal.unended(|jobs| jobs.startable(room, has_started))?;
     for (id, need) in jobs {
-        // A job whose engine depends on the workers waits for one in the queue.
+        // A job whose engine depends on the workers stays in the queue until there is a worker.
         let Some(entry) = settle(cluster, cluster.journal.find(&id)?)? else { break };
         if Need::of(&entry.spec) != need {
             // It has another engine now: there may be no room for it.
@@ -77,13 +77,13 @@ fn start_jobs(cluster: &Arc<Cluster>, running: &mut Vec<Running>) -> Result<(), 
         }
     }
     if cluster.schedule.is_empty() && cluster.journal.fault().is_some() {
-        // Nothing else may write, and end a fault.
+        // Tests whether a fault of the journal is over: nothing else may write.
         cluster.journal.check_writable(NEVER)?;
     }
     Ok(())
 }
 
-/// Ends a job in the schedule when it is dropped, also by a panic.
+/// Guard of an active job. Dropping it, also by a panic, ends the job in the schedule.
 struct Active {
     cluster: Arc<Cluster>,
     id: String,
@@ -103,7 +103,7 @@ fn start(cluster: &Arc<Cluster>, id: &str, need: Need) -> std::io::Result<Thread
     cluster.platform().start("job", work)
 }
 
-/// Joins the threads of jobs that are no longer active. Whether there were any.
+/// Joins the threads of jobs that are no longer active. Returns whether there were any.
 fn join_ended(cluster: &Cluster, running: &mut Vec<Running>) -> bool {
     let ended = running.extract_if(.., |job| !cluster.schedule.has(&job.id));
     let ended: Vec<Running> = ended.collect();

@@ -1,7 +1,8 @@
-//! Removal of jobs: their logs here, and their files at workers.
+//! Removal of jobs: of their logs at the coordinator, and of their files at workers.
 //!
-//! The journal's tombstones say what is left to remove. Connected workers are sent the jobs that they
-//! may hold, at once and again once a lease, until they confirm; absent ones when they are back.
+//! The journal's tombstones list what is left to remove. Connected workers are sent the jobs that
+//! they may hold, at once and then once a lease until they confirm. Absent workers are sent them
+//! when they reconnect.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -21,7 +22,7 @@ const COLLECT: Duration = Duration::from_millis(20);
 /// Longest wait for a worker's list of jobs.
 const LIST_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Interval at which a wait for workers looks at the journal's tombstones.
+/// Interval at which [`holders`] reads the journal's tombstones.
 const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
 /// Sends removals to workers and records their confirmations, until the task is aborted.
@@ -37,7 +38,7 @@ pub(crate) async fn run(cluster: Arc<Cluster>) {
         let updated = cluster.platform().blocking(move || update(&shared)).await;
         match updated {
             Ok(Ok(())) => {}
-            // The journal logs its own faults. Workers are asked again.
+            // The journal logs its own faults. The requests to workers are repeated.
             Ok(Err(error)) if error.is_unavailable() => {}
             Ok(Err(error)) => tracing::error!("removed jobs: {error}"),
             Err(panicked) => tracing::error!("removed jobs: {panicked}"),
@@ -45,7 +46,8 @@ pub(crate) async fn run(cluster: Arc<Cluster>) {
     }
 }
 
-/// Records the confirmations that have arrived, and sends what is pending.
+/// Records the confirmations that have arrived, and sends the pending removals to connected
+/// workers.
 fn update(cluster: &Cluster) -> Result<(), JournalError> {
     let confirmed = cluster.removals.take_confirmed();
     if !confirmed.is_empty() {
@@ -61,7 +63,7 @@ fn update(cluster: &Cluster) -> Result<(), JournalError> {
     Ok(())
 }
 
-/// Deletes the logs of removed jobs. A log that cannot be deleted is tried again at the next removal.
+/// Deletes the logs of removed jobs. A log that cannot be deleted is tried again by the next call.
 ///
 /// # Errors
 /// Those of the journal.
@@ -77,8 +79,8 @@ pub(crate) fn remove_logs(cluster: &Cluster) -> Result<(), JournalError> {
     if gone.is_empty() { Ok(()) } else { cluster.journal.confirm_logs(&gone) }
 }
 
-/// Waits until no connected worker holds files of removed jobs, at most for `timeout`. Returns the
-/// workers that may still hold some.
+/// Waits until no live worker holds files of the removed jobs `jobs`, at most for `timeout`.
+/// Returns the workers, live or not, that may still hold some.
 ///
 /// # Errors
 /// Those of the journal.
@@ -100,8 +102,8 @@ pub(crate) async fn holders(
     }
 }
 
-/// The jobs of this journal whose folders a worker has and whose files have not changed for `idle`;
-/// `None` if the worker does not say.
+/// The jobs of this journal that a worker has folders of, and whose files have not changed for
+/// `idle`. `None` if the worker does not reply.
 pub(crate) async fn held_jobs(
     cluster: &Cluster,
     worker: WorkerNumber,

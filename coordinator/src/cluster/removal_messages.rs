@@ -19,7 +19,7 @@ struct PendingList {
 /// Messages about removals between the coordinator's tasks and its workers.
 #[derive(Debug, Default)]
 pub(crate) struct Removals {
-    /// Jobs whose removal workers have confirmed, until the journal has it.
+    /// Jobs whose removal workers have confirmed, until the journal has the confirmation.
     confirmed: Mutex<BTreeMap<WorkerNumber, BTreeSet<String>>>,
     /// Requests for lists of jobs, by number.
     lists: Mutex<HashMap<u64, PendingList>>,
@@ -48,7 +48,8 @@ impl Removals {
         self.wake.notified().await;
     }
 
-    /// A number for a request for a worker's jobs, and its reply.
+    /// Reserves a number for a request for a worker's jobs. Returns it and the receiver of the
+    /// reply.
     pub(super) fn expect_list(
         &self,
         worker: WorkerNumber,
@@ -59,17 +60,17 @@ impl Removals {
         (request, replied)
     }
 
-    /// Drops a later reply to a request.
+    /// Ends the wait for a request's reply; a later reply is dropped.
     pub(super) fn forget_list(&self, request: u64) {
         self.lists().remove(&request);
     }
 
-    /// Sends pending removals to the connected workers soon.
+    /// Wakes the task that sends pending removals to the connected workers.
     pub(crate) fn wake(&self) {
         self.wake.notify_one();
     }
 
-    /// Records that a worker holds nothing of jobs that it was to remove.
+    /// Records that a worker holds no files of these removed jobs.
     pub(crate) fn confirm(&self, worker: WorkerNumber, jobs: Vec<String>) {
         self.confirmed().entry(worker).or_default().extend(jobs);
         self.wake();

@@ -1,4 +1,4 @@
-//! Retention: removal of jobs that ended long ago or before many others.
+//! Retention: removal of jobs that ended too long ago, or are more than the number to keep.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use super::removal::remove_logs;
 use crate::entry::EndState;
 use crate::journal::error::JournalError;
 
-/// States of the jobs that are removed. A job that a limit stopped stays until it is removed by hand.
+/// States of the jobs that are removed. A job that a limit stopped stays until a user removes it.
 const STATES: [EndState; 3] = [EndState::Done, EndState::Failed, EndState::Cancelled];
 
 /// Jobs that are removed in one transaction.
@@ -43,8 +43,9 @@ pub(crate) fn apply(cluster: &Cluster) -> Result<(), JournalError> {
     Ok(())
 }
 
-/// The last second in which a job that is not retained has ended. The journal has whole seconds: a job that
-/// ended in one of them is surely as old as `age` one second after that time.
+/// Jobs that ended up to this second (since 1970) are older than `age` at `now`. The journal stores
+/// whole seconds, so a job is certain to be as old as `age` only a second later; an age of zero
+/// includes all jobs.
 fn last_end(now: u64, age: Duration) -> u64 {
     if age.is_zero() { now } else { now.saturating_sub(age.as_secs() + 1) }
 }

@@ -12,9 +12,9 @@ use crate::scheduling::{ActiveJob, Need, Room, divide};
 /// Workers of an active job.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Grant {
-    /// Those that it is to have, ascending.
+    /// Workers that the job is to have, ascending.
     pub(crate) workers: Vec<WorkerNumber>,
-    /// Those of them that no other session has now.
+    /// The ones among `workers` that no other session has now.
     pub(crate) usable: Vec<WorkerNumber>,
 }
 
@@ -50,31 +50,31 @@ impl Schedule {
         self.jobs().is_empty()
     }
 
-    /// The room for jobs to start on `workers` workers.
+    /// The room that the active jobs leave on `workers` workers.
     pub(crate) fn room(&self, workers: usize) -> Room {
         Room::new(workers, self.jobs().iter().map(|(_, job)| job))
     }
 
-    /// The workers of a job, of those that are available; none if it is not active.
+    /// The available workers that a job is to have; none if the job is not active.
     pub(crate) fn grant(&self, id: &str, available: &[WorkerNumber]) -> Grant {
         grant(&self.jobs(), id, available)
     }
 
-    /// Whether a worker has files of the last checkpoint of an active job, which a session of it
-    /// can read.
+    /// Whether a worker has files of the last checkpoint of an active job whose next session can
+    /// start. A job that waits for absent workers does not count.
     pub(crate) fn needs(&self, worker: WorkerNumber) -> bool {
         self.jobs().iter().any(|(_, job)| !job.is_blocked && job.holds(worker))
     }
 
-    /// Whether a worker that is in no session of a job has files of its last checkpoint.
+    /// Whether a worker has files of a job's last checkpoint, and is not in the job's session.
     pub(crate) fn is_source(&self, id: &str, worker: WorkerNumber) -> bool {
         let jobs = self.jobs();
         let job = jobs.iter().find(|(job, _)| job == id);
         job.is_some_and(|(_, job)| job.holds(worker) && !job.members.contains(&worker))
     }
 
-    /// Records where a job has its checkpoint, and whether it waits for absent workers that have files
-    /// of it.
+    /// Records which workers have files of a job's checkpoint, and whether the job waits for absent
+    /// ones (`is_blocked`).
     pub(crate) fn set_files(
         &self,
         id: &str,
@@ -91,8 +91,9 @@ impl Schedule {
         }
     }
 
-    /// Takes workers for a session. `choose` selects some of those that the job is to have and that no
-    /// other session has; it may select none. Returns what `choose` does.
+    /// Takes workers for a session. `choose` gets the workers that the job is to have and that no
+    /// other session has, and returns the ones to take, which may be none, and a result. Returns
+    /// that result.
     pub(crate) fn take<T>(
         &self,
         id: &str,

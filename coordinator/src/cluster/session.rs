@@ -1,4 +1,4 @@
-//! One session of a job: from the start or a checkpoint until the job ends, stops or loses a
+//! Session of a job: a run from the start or a checkpoint until the job ends, stops or loses a
 //! worker.
 //!
 //! Each session has its own epoch. Orders, answers and batches of older epochs are ignored.
@@ -29,14 +29,14 @@ use super::space_info::SpaceInfo;
 use super::worker_pool::{Interruption, RemotePool, RestoreOrders};
 use crate::entry::{JobEntry, WorkerNumber};
 
-/// How long the running layer may take after a shutdown is requested. Supervisors allow 30 seconds,
-/// and the checkpoint takes part of them.
+/// How long the layer in progress may take after a shutdown is requested. Supervisors allow 30
+/// seconds, and the checkpoint takes part of that.
 const SHUTDOWN_GRACE: Duration = Duration::from_secs(20);
 
-/// Text of the line about the start of a session.
+/// Text of the log entry about the start of a session.
 const SESSION_STARTED: &str = "session started";
 
-/// Runs a session of a job with these owners by shard.
+/// Runs a session of a job. `owners` has the owner of each shard.
 ///
 /// # Errors
 /// `Failed` if a worker is lost or fails, if the journal fails, or if a shutdown interrupts a
@@ -48,7 +48,8 @@ pub(crate) fn run(
     space: &SpaceInfo,
     owners: Vec<WorkerNumber>,
 ) -> Result<Outcome, DriveError<ClusterError>> {
-    // The workers are taken: their next epoch is greater than all that they had.
+    // The epoch is issued after the workers are taken, so it is greater than all their earlier
+    // epochs.
     let epoch = cluster.journal.next_epoch().map_err(failed)?;
     let lines = cluster.journal.layers(&entry.id).map_err(failed)?;
     let saved = (!lines.is_empty()).then(|| Totals::of_lines(&lines));
@@ -91,9 +92,10 @@ fn log_start(job: &JobView, entry: &JobEntry, epoch: u64, names: &[String]) {
     job.record(Level::Info, SESSION_STARTED, fields.into_iter().chain(from).collect());
 }
 
-/// Why a session should stop waiting for its workers: some time after a shutdown request, and at once
-/// while the session begins, since nothing is lost without it. Then a cancellation and a worker that
-/// wants to leave need not wait either. Also writes the periodic log entry of a long layer.
+/// Tells a session when and why to stop waiting for its workers: [`SHUTDOWN_GRACE`] after a
+/// shutdown request. A session that has only begun has nothing to lose, so it stops at once on a
+/// shutdown, a cancellation, or if one of its workers is leaving. Each call also writes the
+/// periodic log entry of a long layer.
 fn interruption(cluster: Arc<Cluster>, job: Arc<JobView>) -> Interruption {
     let requested = Mutex::new(None::<Instant>);
     Box::new(move |begins, workers| {
@@ -126,7 +128,7 @@ pub(crate) fn keep_layers_to(keep: KeepLayers) -> v1::KeepLayers {
     v1::KeepLayers { which: Some(which) }
 }
 
-/// The workers that own a shard, by number.
+/// The workers that own shards, ascending.
 fn workers(owners: &[WorkerNumber]) -> Vec<WorkerNumber> {
     let mut numbers = owners.to_vec();
     numbers.sort_unstable();
@@ -134,7 +136,8 @@ fn workers(owners: &[WorkerNumber]) -> Vec<WorkerNumber> {
     numbers
 }
 
-/// A tracker with the layers of earlier sessions, and what the events of later ones follow.
+/// A tracker of the job's figures and the source of its layer events, after the layers of earlier
+/// sessions.
 fn earlier_layers(forecast: Forecast, lines: &[LayerRecord]) -> (Tracker, LayerEvents) {
     let (mut tracker, mut layers) = (Tracker::new(forecast), LayerEvents::default());
     for line in lines {
@@ -170,7 +173,8 @@ fn plan(entry: &JobEntry, lines: &[LayerRecord], space: &SpaceInfo) -> Plan {
     Plan::new(options, start)
 }
 
-/// The orders to load the checkpoint for workers with these owners by shard; `None` without one.
+/// The orders to load the checkpoint into a session in which `owners` has the owner of each shard;
+/// `None` without a checkpoint.
 fn restore_orders(
     entry: &JobEntry,
     lines: &[LayerRecord],

@@ -14,17 +14,17 @@ use crate::entry::{JobEntry, JobOptions};
 /// Properties of a job's space that a session needs.
 #[derive(Clone, Debug)]
 pub(crate) struct SpaceInfo {
-    /// When the search is over.
+    /// The condition that ends the search.
     pub(crate) rule: Finish<()>,
     /// Whether the search has a goal.
     pub(crate) has_goal: bool,
-    /// Whether a move need not have an inverse.
+    /// Whether some moves may have no inverse.
     pub(crate) is_directed: bool,
     /// Whether a state of the dense engine may stand for several positions.
     pub(crate) is_folded: bool,
     /// A depth at which the search ends at the latest, if one is known.
     pub(crate) expected_layers: Option<u32>,
-    /// What is known of the size of the search.
+    /// What is known in advance about the size of the search.
     pub(crate) forecast: Forecast,
 }
 
@@ -32,7 +32,7 @@ impl SpaceInfo {
     /// Opens the space, which takes milliseconds, or up to seconds if symmetries are chosen for it.
     ///
     /// # Errors
-    /// If the space does not exist, refuses its parameters, or is none for the engine.
+    /// If the space does not exist, refuses its parameters, or is not supported by the engine.
     pub(crate) fn open(
         puzzles: &Registry,
         spec: &JobSpec,
@@ -49,7 +49,7 @@ impl SpaceInfo {
         } else {
             (space.finish().rule(), false)
         };
-        // A cluster has no dense search with moves that have no inverse.
+        // A cluster refuses dense searches of directed graphs.
         let is_directed = spec.engine.is_explicit() && !space.state_space().is_undirected();
         let forecast = Forecast::new(&space, spec.engine, options.max_layers);
         let expected_layers = space.expected_layers();
@@ -58,16 +58,16 @@ impl SpaceInfo {
     }
 }
 
-/// Properties of the spaces of some jobs. Each space is opened once, and one at a time: a client may ask
-/// for a job again and again, and opening its space may take seconds.
+/// Cache of the properties of jobs' spaces. Each space is opened once, and one at a time: opening a
+/// space may take seconds, and clients may request a job often.
 #[derive(Debug, Default)]
 pub(crate) struct SpaceInfos {
-    /// By job and engine, which is chosen once there is a worker.
+    /// By job and engine: a job's engine may change until there is a worker.
     known: Mutex<HashMap<(String, EngineKind), Arc<SpaceInfo>>>,
     opening: Mutex<()>,
 }
 
-/// Limit of the spaces whose properties are kept; beyond it, all are dropped.
+/// Most entries of the cache; beyond this, all are dropped.
 const MOST: usize = 1024;
 
 impl SpaceInfos {

@@ -1,4 +1,4 @@
-//! Work that sessions did since the coordinator started, by job: totals that never fall.
+//! Work of sessions since the coordinator started, by job: totals that never decrease.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use strata_store::LayerRecord;
 
-/// Most jobs whose totals are kept. The job that changed least recently makes room.
+/// Most jobs whose totals are kept. Beyond this, the job that changed least recently is dropped.
 const JOBS: usize = 256;
 
 /// Totals of one job. A layer that is searched again after a rollback counts again.

@@ -1,4 +1,4 @@
-//! The workers of a session, over the network.
+//! Worker pool of a session: the driver's workers, over the network.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::num::NonZeroU32;
@@ -22,7 +22,7 @@ use super::outgoing::{MakeOrder, PendingOrder};
 use super::pace::PartTime;
 use crate::entry::WorkerNumber;
 
-/// Time between two checks whether to abort, while answers are awaited.
+/// Interval at which the interruption is checked while answers are awaited.
 const POLL_INTERVAL: Duration = Duration::from_millis(200);
 
 /// The protocol's orders for [`Order::Restore`].
@@ -31,15 +31,15 @@ pub(crate) struct RestoreOrders {
     pub(crate) common: v1::Restore,
     /// Files of the checkpoint, by the worker that wrote them.
     pub(crate) files: BTreeMap<u32, Vec<v1::LayerFile>>,
-    /// Workers that wrote the shards that a worker owns now, by that worker.
+    /// By worker: the workers that wrote the shards that it owns now.
     pub(crate) sources: HashMap<WorkerNumber, BTreeSet<u32>>,
     /// Files that the history keeps, by worker.
     pub(crate) kept: HashMap<u32, KeptFiles>,
 }
 
 impl RestoreOrders {
-    /// The order for a worker, with its own files and those from which it reads shards. All files in
-    /// all orders would grow with the square of the number of workers.
+    /// The order for a worker, with its own files and those from which it reads shards. If all
+    /// orders had all files, their size would be quadratic in the number of workers.
     pub(crate) fn order(&self, number: WorkerNumber) -> v1::Restore {
         let own = u32::from(number);
         let kept = self.kept.get(&own).cloned().unwrap_or_default();
@@ -51,7 +51,7 @@ impl RestoreOrders {
     }
 }
 
-/// Why a job fails if two processes present the identity of a worker.
+/// Why a job fails if two processes present one worker's identity.
 const COPIED: &str =
     "another process has its identity, from a copy of its data directory: end one of them";
 
@@ -59,22 +59,23 @@ const COPIED: &str =
 pub(crate) struct RemotePool {
     cluster: Arc<Cluster>,
     epoch: u64,
-    /// Ascending.
+    /// Workers of the session, ascending.
     workers: Vec<WorkerNumber>,
     /// Number of the last order.
     last_order: u64,
-    /// Time at which it was sent.
+    /// Time at which the last order was sent.
     sent: Instant,
-    /// Time from then to each answer of a part of a layer.
+    /// Times from `sent` to the answers that report a part of a layer.
     times: Vec<PartTime>,
     events: UnboundedReceiver<WorkerEvent>,
     restore: Option<Arc<RestoreOrders>>,
-    /// Why to stop waiting for answers.
+    /// Checks whether to stop waiting for answers.
     interruption: Interruption,
 }
 
-/// Why to stop waiting for the answers to an order; `None` to go on. The arguments are whether the order
-/// begins the session, so that nothing is lost without it, and the session's workers.
+/// Returns why to stop waiting for the answers to an order; `None` to go on. The arguments are
+/// whether the order is one of those that begin a session, which loses nothing if it ends then, and
+/// the session's workers.
 pub(crate) type Interruption = Box<dyn Fn(bool, &[WorkerNumber]) -> Option<ClusterError> + Send>;
 
 impl RemotePool {
@@ -172,7 +173,7 @@ impl RemotePool {
             if let Some(Outcome::Saved(saved)) = &answer.outcome {
                 self.cluster.membership.set_peak(number, saved.peak_rss_bytes);
             }
-            // It may have been renamed since the session began.
+            // The worker may have been renamed since the session began.
             let done = done(number, &self.name(number), kind, *answer)?;
             if let Done::Layer(report) = &done {
                 let states = report.layer.states;
@@ -210,12 +211,12 @@ enum Kind {
 }
 
 impl Kind {
-    /// Whether the order is one of those with which a session begins.
+    /// Whether the order is one of those that begin a session.
     fn begins(self) -> bool {
         matches!(self, Kind::Prepare | Kind::Seed | Kind::Restore)
     }
 
-    /// The answer to such an order, as the protocol names it.
+    /// The protocol's name of the answer to the order.
     fn answer(self) -> &'static str {
         match self {
             Kind::Prepare | Kind::Saved => "Noted",
@@ -286,7 +287,7 @@ fn done(
     }
 }
 
-/// Whether a file has a worker's part of a layer.
+/// Whether a file holds a worker's part of a layer.
 fn is_of(file: &CheckpointFile, worker: u32, part: &LayerRecord) -> bool {
     (file.worker, file.depth, file.totals()) == (worker, part.depth, part.totals())
 }

@@ -1,4 +1,5 @@
-//! Changes of jobs that users ask for. They write the journal, so they run on blocking threads.
+//! Changes of jobs on request of users: cancel, resume, remove. They write the journal, so they run
+//! on blocking threads.
 
 use std::sync::Arc;
 
@@ -8,8 +9,8 @@ use crate::cluster::event::Level;
 use crate::entry::{JobEntry, JobState};
 use crate::journal::error::JournalError;
 
-/// Cancels a job: it ends at the next layer, or at once if it has not begun or its session is only
-/// beginning. Returns the job, and whether it had ended before.
+/// Cancels a job. The job ends at the next layer, or at once if it is queued or its session has
+/// only begun. Returns the job, and whether it had already ended.
 ///
 /// # Errors
 /// Those of the journal.
@@ -54,7 +55,8 @@ pub(super) fn resume(cluster: &Cluster, id: &str) -> Result<JobEntry, JournalErr
 /// Removes a job that has ended. Workers remove their files later.
 ///
 /// # Errors
-/// `NotEnded` if it has not, or if its last events are not written yet; those of the journal.
+/// `NotEnded` if the job has not ended or its last events are not written yet; those of the
+/// journal.
 pub(super) fn remove(cluster: &Arc<Cluster>, id: &str) -> Result<(), JournalError> {
     if cluster.job_in_use(id).is_some_and(|view| view.is_active()) {
         return Err(JournalError::NotEnded { job: id.to_owned() });

@@ -25,11 +25,11 @@ use crate::journal::workers::Registered;
 /// Time in which a new connection must send its hello.
 const HELLO_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Leases without a message after which a connection is closed. It is more than one, so that a worker
-/// that was paused can continue over its connection.
+/// A connection without a message for this many leases is closed. It is more than one, so that a
+/// worker that was paused can continue over its connection.
 const SILENT_LEASES: u32 = 2;
 
-/// The service.
+/// Implementation of `ControlService`.
 pub(super) struct Control {
     cluster: Arc<Cluster>,
 }
@@ -90,12 +90,12 @@ impl ControlService for Control {
     }
 }
 
-/// Registers a worker. Epochs that it has seen are not issued again.
+/// Registers a worker. Later epochs of the journal are greater than those that the worker has seen.
 fn register(cluster: &Cluster, hello: &v1::Hello) -> Result<WorkerEntry, JournalError> {
     let v1::Hello { worker_id, name: wished, named, address, journal, epoch, .. } = hello;
     let is_alive = |number| cluster.membership.is_alive(number);
     let name = WorkerName { name: wished, is_given: *named };
-    // Names change in the order of the registrations.
+    // Held so that names change in the order of the registrations.
     let order = cluster.registrations.lock().unwrap_or_else(PoisonError::into_inner);
     let Registered { entry, renamed } =
         cluster.journal.register(worker_id, name, address, is_alive)?;
@@ -155,8 +155,8 @@ fn check(hello: &v1::Hello) -> Result<(), Status> {
     Ok(())
 }
 
-/// Checks that a worker can run a job at all. The least budget of the workers decides the engines of jobs,
-/// and the fewest threads which layers are narrow.
+/// Checks that a worker has the memory and the threads to run a job. A tiny worker would affect all
+/// jobs: the smallest budget decides their engines, and the fewest threads which layers are narrow.
 fn check_budget(hello: &v1::Hello) -> Result<(), Status> {
     let v1::Hello { threads, memory_bytes, .. } = *hello;
     if threads == 0 {

@@ -22,10 +22,10 @@ use crate::cluster::job_view::JobViews;
 use crate::cluster::{queue, removal};
 use crate::journal::operations::Journal;
 
-/// Time that open calls have to end after the last session.
+/// Time that open calls get to end after the last session.
 const GRACE: Duration = Duration::from_secs(2);
 
-/// The journal's name in the data directory.
+/// File name of the journal in the data directory.
 const JOURNAL: &str = "journal.redb";
 
 /// Name of the queue's thread in error messages.
@@ -37,7 +37,7 @@ pub struct Coordinator {
     security: Security,
     grpc: Box<dyn Listener>,
     http: Box<dyn Listener>,
-    /// The bound addresses of both.
+    /// The bound addresses of gRPC and HTTP.
     addresses: (SocketAddr, SocketAddr),
     /// Holds the directory's lock.
     _data: DataDir,
@@ -84,7 +84,7 @@ impl Coordinator {
         self.addresses
     }
 
-    /// Serves until `stop` is ready. Then the running job saves a checkpoint, and the servers end.
+    /// Serves until `stop` is ready. Then the running jobs save checkpoints, and the servers end.
     ///
     /// # Errors
     /// `Serve` if a server fails; `Thread` if the queue's thread cannot be started; `Panicked` if
@@ -103,7 +103,7 @@ impl Coordinator {
         let (ended, mut queue_end) = oneshot::channel::<()>();
         let queue_cluster = Arc::clone(&cluster);
         let work = Box::new(move || {
-            // Dropped at the end of the thread, also by a panic.
+            // Dropped when the thread ends, also by a panic.
             let _ended = ended;
             queue(&queue_cluster);
         });

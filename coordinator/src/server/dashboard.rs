@@ -1,4 +1,4 @@
-//! What the dashboard shows of a cluster.
+//! The cluster as a data source of the dashboard.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -20,26 +20,26 @@ use crate::cluster::membership::MemberView;
 use crate::entry::{JobEntry, WorkerEntry};
 use crate::journal::error::JournalError;
 
-/// Jobs that have not ended, at most, on the page.
+/// Most jobs on the page that have not ended.
 const UNENDED: usize = 100;
 
-/// Jobs that have ended, at most, on the page.
+/// Most jobs on the page that have ended.
 const ENDED: usize = 50;
 
-/// Layers of a part.
+/// Most layers in one answer.
 const PART: u32 = 1024;
 
-/// Jobs whose texts are kept.
+/// Most jobs whose texts are cached.
 const TEXTS: usize = 256;
 
-/// The cluster as a source of the dashboard.
+/// A [`Source`] of the dashboard that reads a coordinator's state.
 pub(super) struct ClusterSource {
     cluster: Arc<Cluster>,
-    /// Texts by job. With a result they do not change any more.
+    /// Cached texts, by job and whether it has a result: a result changes them.
     texts: Mutex<HashMap<String, Texts>>,
 }
 
-/// The error of a source that an error of the journal is.
+/// Converts an error of the journal.
 fn failed(error: JournalError) -> SourceError {
     let text = error.to_string();
     match error {
@@ -56,8 +56,8 @@ impl ClusterSource {
         ClusterSource { cluster, texts: Mutex::default() }
     }
 
-    /// The job with an id. A page is about one job for ever: a name or a prefix may mean another one
-    /// later.
+    /// The job with exactly this id. Names and prefixes are refused: they may mean another job
+    /// later, and a page's address must always mean the same one.
     fn find(&self, id: &str) -> Result<JobEntry, SourceError> {
         let entry = self.cluster.journal.find(id).map_err(failed)?;
         if entry.id == id { Ok(entry) } else { Err(SourceError::NoSuchJob(id.to_owned())) }
@@ -81,7 +81,7 @@ impl ClusterSource {
     fn checkpoint(&self, entry: &JobEntry) -> Option<Checkpoint> {
         let last = entry.checkpoint.as_ref()?;
         let age = self.cluster.seconds().saturating_sub(last.made);
-        // Of checkpoints since the coordinator started.
+        // `None` if the last checkpoint was made before the coordinator started.
         let work = self.cluster.work.of(&entry.id).and_then(|work| work.last_checkpoint);
         Some(Checkpoint {
             depth: last.depth,
@@ -93,7 +93,7 @@ impl ClusterSource {
 
     fn texts(&self, job: &Job) -> Texts {
         let mut known = self.texts.lock().unwrap_or_else(PoisonError::into_inner);
-        // The result changes them.
+        // A result changes the texts.
         let key = format!("{} {}", job.id, job.result.is_some());
         if let Some(texts) = known.get(&key) {
             return texts.clone();
@@ -127,7 +127,7 @@ impl ClusterSource {
     }
 }
 
-/// A message as a job of the page.
+/// Converts a message to a job of the page.
 fn job(message: v1::Job) -> Job {
     let v1::JobSpec { space, parameters, engine, .. } = message.spec.clone().unwrap_or_default();
     let time_left = message.eta_low_seconds.zip(message.eta_high_seconds);
@@ -208,7 +208,7 @@ impl Source for ClusterSource {
         let (ended, has_more_ended) = cluster.journal.newest_ended(ENDED).map_err(failed)?;
         let jobs = unended.iter().chain(&ended).map(|entry| self.shown(entry));
         let mut jobs = jobs.collect::<Result<Vec<Job>, _>>()?;
-        // Those that run first, then in the order of the queue.
+        // Running jobs, then queued ones in the order of the queue, then ended ones.
         jobs.sort_by_key(|job| (job.state.has_ended(), job.queue_position));
         let known = cluster.journal.workers().map_err(failed)?;
         let members = cluster.membership.members();
@@ -231,7 +231,8 @@ impl Source for ClusterSource {
 
     fn layers(&self, id: &str, from: u32) -> Result<Vec<LayerRecord>, SourceError> {
         let entry = self.find(id)?;
-        // The view first, then the journal: a layer may move from one to the other meanwhile.
+        // The view is read before the journal: meanwhile a layer may move from the view to the
+        // journal.
         let live = self.cluster.job_in_use(id).and_then(|view| view.position().layers);
         let (saved, unsaved) = live.unwrap_or_else(|| {
             (entry.progress.as_ref().map_or(0, |progress| progress.depth + 1), Vec::new())
@@ -299,8 +300,8 @@ impl Source for ClusterSource {
     }
 }
 
-/// What an entry of the log marks in the charts. `before` is the mark of the entry before: the session
-/// that begins after a rollback is not a resumption.
+/// The mark that a log entry makes in the charts, and its depth. `before` is the mark of the
+/// previous entry: a session that begins after a rollback is not marked as a resumption.
 fn mark(text: &str, before: Option<MarkKind>) -> Option<(MarkKind, u32)> {
     let depth_after = |mark: &str| {
         let (_, rest) = text.split_once(mark)?;

@@ -1,4 +1,4 @@
-//! Errors of a coordinator as a whole.
+//! Errors of a coordinator process.
 
 use std::io;
 use std::net::SocketAddr;

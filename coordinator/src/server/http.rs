@@ -23,8 +23,8 @@ struct Shared {
     security: Security,
 }
 
-/// Serves until the task is aborted. Health needs no token; metrics do, since they name jobs. For both
-/// a connection serves one request, within the time limit of connections.
+/// Serves until the task is aborted. Health checks need no token; metrics do, since they name jobs.
+/// A connection serves one request for either of them, within the time limit for connections.
 pub(super) async fn serve(
     listener: Box<dyn strata_proto::platform::Listener>,
     cluster: Arc<Cluster>,
@@ -57,7 +57,7 @@ async fn close(mut response: Response) -> Response {
     response
 }
 
-/// How long a write of the journal shows that it can be written.
+/// A write of the journal within this time shows that it can be written.
 const PROVEN: Duration = Duration::from_secs(10);
 
 /// Ready if the journal can be written and the coordinator is not shutting down.

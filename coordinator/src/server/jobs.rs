@@ -32,7 +32,7 @@ use crate::journal::operations::JobName;
 /// Greatest number of shards.
 const MAX_SHARDS: u32 = 65_536;
 
-/// The service.
+/// Implementation of `JobService`.
 pub(super) struct Jobs {
     cluster: Arc<Cluster>,
     reader: JobReader,
@@ -47,7 +47,7 @@ impl Jobs {
         Jobs { cluster, reader, security, openings: Openings::default() }
     }
 
-    /// The files of a layer.
+    /// Finds the files of a layer.
     async fn layer(&self, layer: v1::LayerRef) -> Result<LayerFiles, Status> {
         let v1::LayerRef { job, depth } = layer;
         let entry = self.reader.find(job).await?;
@@ -121,7 +121,7 @@ impl JobService for Jobs {
         request: Request<v1::ListRequest>,
     ) -> Result<Response<Self::ListStream>, Status> {
         let v1::ListRequest { unfinished } = request.into_inner();
-        // An error of the first part is the call's.
+        // An error of the first part is returned as the call's error.
         let (list, jobs) = self.reader.list(unfinished).await?.part().await?;
         Ok(stream(|parts| send_jobs(list, jobs, parts)))
     }
@@ -263,7 +263,7 @@ struct Submission {
     options: JobOptions,
     /// Prefix of the job's id.
     label: String,
-    /// Depth at which a search ends at the latest.
+    /// Depth at which a search ends at the latest, if known.
     expected_layers: Option<u32>,
 }
 
@@ -271,7 +271,7 @@ struct Submission {
 /// the specification with defaults. `budget` is that of the smallest worker.
 ///
 /// # Errors
-/// `INVALID_ARGUMENT` if the space or an option is refused; `CANCELLED` if the work is.
+/// `INVALID_ARGUMENT` if the space or an option is refused; `CANCELLED` if `work` is cancelled.
 fn complete(
     puzzles: &Registry,
     (mut spec, mut options): (JobSpec, JobOptions),
@@ -322,7 +322,7 @@ fn complete(
     Ok(Submission { spec, options, label, expected_layers })
 }
 
-/// Whether a setting is one that not every engine supports.
+/// Whether `given` names a setting that only some engines support.
 fn is_setting(given: &str) -> bool {
     engine_settings().any(|setting| setting == given)
 }

@@ -14,8 +14,8 @@ use tonic::{Code, Status};
 use crate::cluster::membership::{MemberView, Membership};
 use crate::entry::{JobEntry, JobState};
 
-/// Longest wait for a worker's next message, and window for the progress of its streams. On a link
-/// without TLS, a damaged frame can be lost without an error.
+/// Longest wait for a worker's next message, and window for the progress of its streams. The limit
+/// is needed because on a link without TLS, a damaged frame can be lost without an error.
 pub(super) const LONGEST_WAIT: Duration = Duration::from_secs(60);
 
 /// The files of a layer.
@@ -25,7 +25,8 @@ pub(super) struct LayerFiles {
 }
 
 impl LayerFiles {
-    /// The files of the layer at a depth. `line` is its line of the history.
+    /// The files of the layer at a depth, of a job that is done. `line` is the layer's line of the
+    /// history.
     ///
     /// # Errors
     /// `FAILED_PRECONDITION` if the job is not done or has not kept the layer.
@@ -58,7 +59,8 @@ impl LayerFiles {
         Ok(LayerFiles { job, files })
     }
 
-    /// Like [`Self::new`], of a job that has ended, or a layer that stays while it runs.
+    /// Like [`Self::new`], for a job that has ended in any state, or for a layer that a running job
+    /// keeps.
     ///
     /// # Errors
     /// `FAILED_PRECONDITION` if the job has no files of the layer, or they may change.
@@ -204,7 +206,7 @@ pub(super) async fn in_pace<T>(
     }
 }
 
-/// The status for a client when a worker's call fails.
+/// The status for a client after a failed call to a worker.
 fn status_of(worker: &str, status: &Status) -> Status {
     let text = format!("worker {worker}: {}", reported(&status_reason(status)));
     match status.code() {

@@ -1,8 +1,9 @@
-//! Calls that open a space: how many at a time, how many wait for how long, and their end with the
-//! client.
+//! Admission of calls that open a space: limits on their number and on the wait, and cancellation
+//! when the client leaves.
 //!
-//! Opening a puzzle from a file takes up to some seconds of a processor and some hundred MiB. So few
-//! spaces are opened at a time. A call whose client has left stops at its next step.
+//! Opening a puzzle from a file takes up to a few seconds of processor time and a few hundred MiB,
+//! so only [`AT_A_TIME`] spaces are opened at a time. A call whose client has left stops at its
+//! next step.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,10 +15,10 @@ use tonic::Status;
 
 use super::status::blocking;
 
-/// Spaces that are opened at a time.
+/// Most spaces that are opened at a time.
 pub(super) const AT_A_TIME: usize = 2;
 
-/// Calls that wait for their turn.
+/// Most calls that wait for their turn.
 const WAITING: usize = 32;
 
 /// The longest wait of a call. With the time that opening takes, it is below the 30 s after which clients
@@ -48,11 +49,13 @@ impl Drop for CancelOnDrop {
 }
 
 impl Openings {
-    /// Runs code that opens a space, on a thread for blocking code, once it is its turn. The work that the
-    /// code gets is cancelled when the returned future is dropped. The turn ends with the code.
+    /// Waits for a turn, then runs `code`, which opens a space, on a thread for blocking code. The
+    /// [`Work`] passed to `code` is cancelled when the returned future is dropped. The turn ends
+    /// with the code.
     ///
     /// # Errors
-    /// `UNAVAILABLE` if too many calls wait already, or for too long; the status of the code.
+    /// `UNAVAILABLE` if too many calls wait already, or this one has waited too long; the status of
+    /// the code.
     pub(super) async fn run<T: Send + 'static>(
         &self,
         platform: &dyn Platform,
@@ -71,7 +74,7 @@ impl Openings {
     /// Waits for a turn.
     ///
     /// # Errors
-    /// `UNAVAILABLE` if too many calls wait already, or for too long.
+    /// `UNAVAILABLE` if too many calls wait already, or this one has waited too long.
     pub(super) async fn turn(&self) -> Result<OwnedSemaphorePermit, Status> {
         if let Ok(turn) = Arc::clone(&self.turns).try_acquire_owned() {
             return Ok(turn);
@@ -198,7 +201,7 @@ mod tests {
                 let system = System::new(&Handle::current());
                 let code = move |work: &Work| {
                     starts.send(()).unwrap();
-                    // It would never end by itself.
+                    // This code would never end by itself.
                     let end = loop {
                         match work.spend(0) {
                             Ok(()) => std::thread::yield_now(),

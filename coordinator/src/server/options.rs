@@ -26,7 +26,7 @@ pub(crate) fn options_to(options: &JobOptions) -> v1::JobOptions {
 /// default.
 ///
 /// # Errors
-/// If the layers to keep are each whose depth is a multiple of 0.
+/// If every 0th layer is to be kept.
 pub(crate) fn options_from(options: v1::JobOptions) -> Result<JobOptions, ConvertError> {
     let keep = match options.keep.and_then(|keep| keep.which) {
         None | Some(Which::Last(_)) => KeepLayers::Last,

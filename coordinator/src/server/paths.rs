@@ -14,13 +14,13 @@ use crate::cluster::context::Cluster;
 use crate::cluster::membership::MemberView;
 use crate::entry::{JobEntry, JobState};
 
-/// Pause before an idle worker is looked for again.
+/// Pause between two searches for an idle worker.
 const PAUSE: Duration = Duration::from_millis(500);
 
-/// Longest wait for a worker's next message, which come every half second.
+/// Longest wait for a worker's next message. A worker sends one every half second.
 const LONGEST_WAIT: Duration = Duration::from_secs(60);
 
-/// Lost connections to workers in a row that end a call.
+/// Number of consecutive lost connections to workers that ends a call.
 const MOST_LOST: u32 = 5;
 
 /// A search for the path of a job.
@@ -30,7 +30,7 @@ pub(super) struct PathSearch {
     job: JobEntry,
 }
 
-/// How the search of a worker ended.
+/// How a search at a worker ended.
 enum Searched {
     /// All positions were sent, or the client has ended the call.
     Done,
@@ -38,12 +38,12 @@ enum Searched {
     Busy,
     /// The connection was not made or was lost.
     Lost(Status),
-    /// There is no path, or none that can be found.
+    /// There is no path, or it cannot be found.
     Failed(Status),
 }
 
 impl PathSearch {
-    /// A search for a job that is done, by the symbolic engine, with a solution.
+    /// A search for the path of a job. The job must have found a solution with the symbolic engine.
     ///
     /// # Errors
     /// `FAILED_PRECONDITION` for other jobs.
@@ -67,7 +67,7 @@ impl PathSearch {
         }
     }
 
-    /// Searches as soon as a worker runs no job. If a job takes the worker, begins again.
+    /// Searches as soon as a worker is idle. If a job takes the worker, the search starts again.
     ///
     /// # Errors
     /// `OUT_OF_RANGE` if the layers do not fit the worker's memory; `UNAVAILABLE` if workers cannot be
@@ -109,7 +109,7 @@ impl PathSearch {
         Some(idle.swap_remove(at))
     }
 
-    /// Searches with a worker.
+    /// Runs the search at a worker.
     async fn search(&self, worker: &MemberView, parts: &MessageSender<v1::PathPart>) -> Searched {
         let name = &worker.entry.name;
         let connection = match self.security.connect(&worker.entry.address).await {
@@ -153,7 +153,7 @@ impl PathSearch {
         }
     }
 
-    /// How a search ended whose call failed.
+    /// How a search ended, by the status of its failed call.
     fn ended(&self, worker: &MemberView, status: &Status) -> Searched {
         let (name, why) = (&worker.entry.name, status_reason(status));
         let text = format!("worker {name}: {}", reported(&why));

@@ -69,7 +69,7 @@ impl JobReader {
     /// # Errors
     /// The status of the journal's error.
     pub(super) async fn layers(&self, id: &str, view: &JobView) -> Result<JobLayers, Status> {
-        // The view first: what its journal lacks by then are events that follow.
+        // The view is read first: layers that are newer than it follow as events.
         let Position { next_event, layers } = view.position();
         let (saved, unsaved) = match layers {
             Some(layers) => layers,
@@ -94,7 +94,7 @@ impl JobReader {
             .pop())
     }
 
-    /// Whether a job has ended and all its events are there.
+    /// Whether a job has ended and its last event has been added.
     ///
     /// # Errors
     /// The status of the journal's error.
@@ -118,8 +118,9 @@ pub(super) fn message(cluster: &Cluster, entry: &JobEntry) -> Result<v1::Job, Jo
     Ok(message_with(cluster, entry, before))
 }
 
-/// A job as a message; `before` as in [`view::job`]. Opens the space of a job that is done and has no
-/// solution: a search without a goal is not one whose goal cannot be reached.
+/// A job as a message; `before` as in [`view::job`]. A job that is done without a solution has the
+/// exit code for an unreachable goal, unless its space has no goal; only for such a job is the
+/// space opened.
 fn message_with(cluster: &Cluster, entry: &JobEntry, before: usize) -> v1::Job {
     let mut job = view::job(entry, snapshot(cluster, &entry.id), before);
     if job.exit_code == view::EXIT_NO_GOAL {
@@ -140,26 +141,26 @@ fn snapshot(cluster: &Cluster, id: &str) -> Option<JobSnapshot> {
     cluster.job_in_use(id)?.snapshot()
 }
 
-/// Jobs that are read in parts.
+/// A list of jobs that is read in parts.
 pub(super) struct JobList {
     cluster: Arc<Cluster>,
-    /// The queue when the list began.
+    /// The order of the queue when the list began.
     places: Places,
     rest: Rest,
 }
 
 /// The jobs of a list that are not read yet.
 enum Rest {
-    /// Those from a submission on; `None` after the last.
+    /// Jobs by number of submission, from this one on; `None` after the last.
     From(Option<u64>),
     Ids(std::vec::IntoIter<String>),
 }
 
 impl JobList {
-    /// Jobs of a part that are named by their ids.
+    /// Most jobs of a part if they are listed by id.
     const PART: usize = 256;
 
-    /// The list and its next jobs; none after the last.
+    /// Reads the next jobs, an empty list after the last. Returns them with the rest of the list.
     ///
     /// # Errors
     /// The status of the journal's error.
@@ -177,7 +178,7 @@ impl JobList {
 }
 
 impl Rest {
-    /// The next jobs, and the rest.
+    /// Reads the next jobs. Returns them with the rest.
     fn next(self, journal: &Journal) -> Result<(Vec<JobEntry>, Rest), JournalError> {
         match self {
             Rest::From(None) => Ok((Vec::new(), self)),
@@ -192,7 +193,7 @@ impl Rest {
                 {
                     match journal.find(&id) {
                         Ok(job) => jobs.push(job),
-                        // It was removed since.
+                        // The job has been removed meanwhile.
                         Err(JournalError::NoSuchJob { .. }) => {}
                         Err(error) => return Err(error),
                     }
@@ -203,7 +204,7 @@ impl Rest {
     }
 }
 
-/// The layers of a job at one moment. Those that the journal has are read in parts.
+/// The layers of a job at one moment. The layers in the journal are read in parts.
 pub(super) struct JobLayers {
     cluster: Arc<Cluster>,
     id: String,
@@ -216,7 +217,7 @@ pub(super) struct JobLayers {
 }
 
 impl JobLayers {
-    /// Layers of a part.
+    /// Most layers in a part.
     const PART: u32 = 1024;
 
     /// Depth of the last layer.
@@ -224,7 +225,7 @@ impl JobLayers {
         (self.saved + self.unsaved.len() as u32).checked_sub(1)
     }
 
-    /// The next layers from a depth on; none after the last.
+    /// The next layers from a depth on; an empty list after the last.
     ///
     /// # Errors
     /// The status of the journal's error.

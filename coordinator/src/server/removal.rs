@@ -44,7 +44,7 @@ pub(super) async fn remove(reader: &JobReader, job: String) -> Result<v1::Remove
     Ok(v1::RemovedJob { job: Some(view::job(&entry, None, 0)), waiting_for })
 }
 
-/// Removes a job that has ended from the journal, with its log, and has its files removed.
+/// Removes an ended job and its log, and wakes the task that has workers remove its files.
 ///
 /// # Errors
 /// `NotEnded` if it has not ended; those of the journal.
@@ -65,7 +65,8 @@ async fn inactive(view: &JobView) {
     }
 }
 
-/// Names of workers that may still hold files of removed jobs, and of others.
+/// Names of workers that may still hold files of the removed jobs `jobs`, and of the given
+/// `workers`.
 async fn waiting_for(
     cluster: &Arc<Cluster>,
     jobs: Vec<String>,
@@ -91,13 +92,13 @@ fn names(known: &[WorkerEntry], numbers: impl IntoIterator<Item = WorkerNumber>)
     numbers.into_iter().filter_map(name).collect()
 }
 
-/// A call that removes, or lists, jobs that ended some time ago.
+/// A call that removes jobs that ended some time ago, or only lists them (`dry_run`).
 pub(super) struct Collection {
     cluster: Arc<Cluster>,
     older_than: Duration,
     states: Vec<EndState>,
     dry_run: bool,
-    /// Ids of what was removed.
+    /// Ids of the removed jobs.
     removed: Vec<String>,
 }
 
@@ -105,7 +106,7 @@ impl Collection {
     /// Checks a request.
     ///
     /// # Errors
-    /// `INVALID_ARGUMENT` without a state, or with one in which a job has not ended.
+    /// `INVALID_ARGUMENT` if the request names no state, or a state in which a job has not ended.
     pub(super) fn new(
         cluster: Arc<Cluster>,
         request: &v1::CollectRequest,
@@ -133,7 +134,8 @@ impl Collection {
         })
     }
 
-    /// Removes the jobs and sends them, then those that the journal does not know.
+    /// Removes and sends the jobs of the journal, then the jobs whose files exist without an entry
+    /// in the journal.
     ///
     /// # Errors
     /// The status of the journal's error.
@@ -183,10 +185,10 @@ impl Collection {
         Ok(())
     }
 
-    /// Ids of the jobs of the journal, oldest first.
+    /// Ids of the journal's jobs to remove, oldest first.
     async fn ended(&self) -> Result<Vec<String>, Status> {
         let (cluster, states) = (Arc::clone(&self.cluster), self.states.clone());
-        // Times are whole seconds.
+        // The journal's times are whole seconds.
         let Some(time) =
             cluster.seconds().checked_sub(self.older_than.as_millis().div_ceil(1000) as u64)
         else {
@@ -194,7 +196,7 @@ impl Collection {
         };
         blocking(self.cluster.platform(), move || {
             let ended = cluster.journal.ended_before(time, &states)?.into_iter();
-            // Of others the queue has not added the last event.
+            // Excludes jobs to which the queue has yet to add the last event.
             let is_over =
                 |id: &String| !cluster.job_in_use(id).is_some_and(|view| view.is_active());
             Ok::<_, JournalError>(ended.map(|job| job.id).filter(is_over).collect())
@@ -202,7 +204,7 @@ impl Collection {
         .await
     }
 
-    /// Removes jobs, or only finds them.
+    /// Removes jobs, or only finds them in a dry run.
     async fn take(&self, ids: Vec<String>) -> Result<Vec<JobEntry>, Status> {
         let (cluster, dry_run) = (Arc::clone(&self.cluster), self.dry_run);
         let jobs = blocking(self.cluster.platform(), move || {
@@ -219,8 +221,8 @@ impl Collection {
         Ok(jobs)
     }
 
-    /// Jobs that the journal does not know, with the workers that hold them; and the workers that do
-    /// not say what they hold.
+    /// Jobs that are not in the journal, with the workers that hold them; and the workers that did
+    /// not reply.
     async fn unknown(
         &self,
     ) -> Result<(BTreeMap<String, Vec<WorkerNumber>>, BTreeSet<WorkerNumber>), Status> {
@@ -250,7 +252,7 @@ impl Collection {
     }
 }
 
-/// The jobs whose logs have not changed for a time.
+/// The jobs whose logs have not changed for `older_than`.
 fn old_logs(cluster: &Cluster, older_than: Duration) -> Vec<String> {
     let now = cluster.platform().wall_time();
     let is_old = |modified: SystemTime| {

@@ -1,4 +1,4 @@
-//! Streams to clients: the events of a job, and its log.
+//! Streams to clients: lists of jobs and layers, the events of a job, and its log.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -21,8 +21,8 @@ use crate::cluster::job_view::JobView;
 /// Messages that are buffered for one client.
 const BUFFER: usize = 256;
 
-/// Bytes of jobs from which on a part of a list is sent. One job takes less than a tenth of what a
-/// message may take.
+/// A part of a list is sent when its jobs have this many bytes. One job takes less than a tenth of
+/// the limit of a message.
 const PART_BYTES: usize = 256 << 10;
 
 /// A stream of messages to a client.
@@ -31,8 +31,8 @@ pub(super) type Messages<T> = Pin<Box<dyn Stream<Item = Result<T, Status>> + Sen
 /// Sending end of a stream of messages.
 pub(super) type MessageSender<T> = mpsc::Sender<Result<T, Status>>;
 
-/// A stream that `fill` sends messages into. An error of `fill` ends the stream, and the end of the
-/// client's call ends `fill`, whatever it waits for.
+/// A stream of the messages that `fill` sends. An error of `fill` ends the stream; when the
+/// client's call ends, `fill` is dropped, whatever it waits for.
 pub(super) fn stream<T, F>(fill: impl FnOnce(MessageSender<T>) -> F) -> Response<Messages<T>>
 where
     T: Send + 'static,
@@ -74,7 +74,7 @@ pub(super) async fn send_jobs(
     Ok(())
 }
 
-/// Divides jobs into parts that fit a message each.
+/// Divides jobs into parts, each of which fits a message.
 pub(super) fn parts<T: prost::Message>(jobs: Vec<T>) -> Vec<Vec<T>> {
     let mut parts: Vec<Vec<T>> = Vec::new();
     let mut bytes = 0;
@@ -120,9 +120,9 @@ pub(super) struct WatchedJob {
 
 /// What a watcher has received.
 struct Received {
-    /// Number of the next event.
+    /// Number of the next event to send.
     next_event: u64,
-    /// Depth of the last layer.
+    /// Depth of the last layer that was sent.
     depth: Option<u32>,
 }
 
@@ -158,11 +158,11 @@ impl WatchedJob {
                         }
                     }
                 }
-                // The client is so slow that events are gone; the layers are still there.
+                // The client was so slow that events have been dropped; it gets the layers instead.
                 None => match self.catch_up(received.depth, &sender).await? {
                     Some(now) => {
                         received = now;
-                        // Events may have followed meanwhile.
+                        // More events may have come meanwhile.
                         continue;
                     }
                     None => return Ok(()),
@@ -174,7 +174,7 @@ impl WatchedJob {
         }
     }
 
-    /// Sends the job and its layers after a depth. `None` if the client has left.
+    /// Sends the job and its layers after a depth. Returns `None` if the client has left.
     async fn catch_up(
         &self,
         after: Option<u32>,
@@ -207,7 +207,7 @@ impl WatchedJob {
         }
     }
 
-    /// The message of an event; none for a layer that was sent already.
+    /// The message of an event; `None` for a layer that has already been sent.
     async fn event(
         &self,
         event: JobEvent,
@@ -264,17 +264,17 @@ impl WatchedJob {
     }
 }
 
-/// Sends an event. False if the client has left.
+/// Sends an event. Returns false if the client has left.
 async fn send_event(sender: &MessageSender<v1::JobEvent>, event: Event) -> bool {
     send(sender, v1::JobEvent { event: Some(event) }).await
 }
 
-/// Sends a message. False if the client has left.
+/// Sends a message. Returns false if the client has left.
 pub(super) async fn send<T>(sender: &MessageSender<T>, message: T) -> bool {
     sender.send(Ok(message)).await.is_ok()
 }
 
-/// Waits for a change. False if the client has ended the call or no change can follow.
+/// Waits for a change. Returns false if the client has ended the call or no change can follow.
 async fn changed<T>(sender: &MessageSender<T>, changes: &mut watch::Receiver<u64>) -> bool {
     tokio::select! {
         biased;

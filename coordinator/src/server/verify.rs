@@ -1,4 +1,5 @@
-//! Check of a job's files by the workers that have them, and lists of states from them.
+//! Verification of a job's files by the workers that have them, and lists of states from these
+//! files.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -18,13 +19,13 @@ use super::streams::{MessageSender, send};
 use crate::cluster::context::Cluster;
 use crate::entry::{ClusterCheckpoint, JobEntry};
 
-/// Layers whose kept files are checked together.
+/// Number of layers whose kept files are checked together.
 const LAYERS: u32 = 256;
 
-/// Files in one request to a worker.
+/// Most files in one request to a worker.
 const FILES: usize = 256;
 
-/// How often a running job may replace its checkpoint while it is being checked.
+/// How often a running job may replace the checkpoint that is being checked.
 const ATTEMPTS: u32 = 100;
 
 /// A check of a job's files.
@@ -62,8 +63,8 @@ impl Verification {
         self.checkpoint().await
     }
 
-    /// Checks the files of the last checkpoint. A running job removes them when it has a newer one,
-    /// which is checked then.
+    /// Checks the files of the last checkpoint. If a running job makes a newer checkpoint
+    /// meanwhile, which removes these files, the newer one is checked.
     async fn checkpoint(&mut self) -> Result<(), Status> {
         let mut last = None;
         for _ in 0..ATTEMPTS {
@@ -111,8 +112,8 @@ impl Verification {
         blocking(platform, move || cluster.journal.layers_between(&id, depths)).await
     }
 
-    /// Makes the workers check files, all at the same time. Returns the files as they were found, in
-    /// the given order.
+    /// Makes the workers check files, all at the same time. Returns the files with the counts and
+    /// digests found, in the given order.
     async fn check(&self, files: Vec<v1::LayerFile>) -> Result<Vec<v1::LayerFile>, Status> {
         let mut by_worker: BTreeMap<u32, Vec<(usize, v1::LayerFile)>> = BTreeMap::new();
         for (at, file) in files.iter().enumerate() {
@@ -136,7 +137,7 @@ impl Verification {
 }
 
 /// Makes the worker that has some files check them, and sends each one to the client. Returns the
-/// files as they were found.
+/// files with the counts and digests found.
 async fn check_at_worker(
     cluster: Arc<Cluster>,
     security: Security,
@@ -159,7 +160,7 @@ async fn check_at_worker(
             let file = loop {
                 match in_time(&worker.name, replies.message()).await? {
                     Some(v1::CheckPart { file: Some(file) }) => break file,
-                    // It still reads the file.
+                    // The worker is still reading the file.
                     Some(v1::CheckPart { file: None }) => {}
                     None => {
                         let text = format!("worker {}: no reply about {}", worker.name, asked.file);
@@ -181,7 +182,7 @@ async fn check_at_worker(
     Ok(found)
 }
 
-/// Compares the files of a layer with its line of the journal; a layer without states has none.
+/// Compares the files of a layer with its line in the journal. A layer without states has no line.
 fn check_layer(
     depth: u32,
     line: Option<&LayerRecord>,

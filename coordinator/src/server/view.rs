@@ -18,8 +18,8 @@ const EXIT_LIMIT: u32 = 4;
 const EXIT_FAILED: u32 = 5;
 const EXIT_CORRUPT: u32 = 12;
 
-/// A job as a message. `now` is its state in the queue, if it runs; `before` the number of jobs
-/// before it if it waits.
+/// A job as a message. `now` is the state of a job that the queue runs; `before` is the number of
+/// jobs before it in the queue, if it waits.
 pub(super) fn job(entry: &JobEntry, now: Option<JobSnapshot>, before: usize) -> v1::Job {
     let now = now.unwrap_or_else(|| JobSnapshot {
         progress: entry.progress.clone(),

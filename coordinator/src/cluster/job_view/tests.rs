@@ -1,4 +1,4 @@
-//! Tests of the views: layers, events and logs, and what they hold.
+//! Tests of the views: layers, events and logs, and the bounds on what views hold.
 
 use std::sync::atomic::AtomicUsize;
 

@@ -259,7 +259,7 @@ async fn a_watcher_that_falls_behind_receives_every_layer_once() {
     }
 }
 
-/// Two points, without a goal and without a parameter that says so.
+/// A puzzle of two positions without a goal; none of its parameters says that it has none.
 struct Pair;
 
 impl KeySpace for Pair {

@@ -1,7 +1,7 @@
-//! Names, meanings and values of all metrics.
+//! Metric families: names, help texts and values of all metrics.
 //!
-//! A job's totals may fall when the search returns to a checkpoint, so they are gauges. What the
-//! coordinator counts since its start never falls: these are the counters.
+//! A job's totals may decrease when the search returns to a checkpoint, so they are gauges. Counts
+//! since the start of the coordinator never decrease, so they are counters.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -52,7 +52,7 @@ impl From<f64> for Value {
     }
 }
 
-/// A metric with one value for each `T`, or none.
+/// A metric with at most one value for each `T`.
 struct Family<T> {
     kind: MetricType,
     name: &'static str,
@@ -68,7 +68,7 @@ const fn gauge<T>(
     Family { kind: MetricType::Gauge, name, help, value }
 }
 
-/// The name lacks `_total`.
+/// A counter. `name` is without the suffix `_total`.
 const fn counter<T>(
     name: &'static str,
     help: &'static str,
@@ -77,7 +77,7 @@ const fn counter<T>(
     Family { kind: MetricType::Counter, name, help, value }
 }
 
-/// Without labels.
+/// Metrics without labels.
 const CLUSTER: &[Family<Snapshot>] = &[
     gauge("start_time_seconds", "When the coordinator started, as Unix time.", |s| {
         Some(s.started.into())
@@ -90,7 +90,7 @@ const CLUSTER: &[Family<Snapshot>] = &[
     ),
 ];
 
-/// With the label `search_job`.
+/// Metrics with the label `search_job`.
 const JOBS: &[Family<JobMetrics>] = &[
     gauge("job_submitted_timestamp_seconds", "When the job was submitted, as Unix time.", |m| {
         Some(m.job.created.into())
@@ -196,7 +196,7 @@ const JOBS: &[Family<JobMetrics>] = &[
     }),
 ];
 
-/// A figure of complete layers; none before the first.
+/// A figure of complete layers; `None` before the first.
 fn of_layers(metrics: &JobMetrics, value: u64) -> Option<Value> {
     metrics.job.depth.map(|_| value.into())
 }
@@ -205,13 +205,14 @@ fn last_checkpoint(metrics: &JobMetrics) -> Option<(u64, std::time::Duration)> {
     metrics.work?.last_checkpoint
 }
 
-/// A total since the start. A job that has not ended begins with 0.
+/// A total since the start of the coordinator. It is 0 for a job that has not ended and had no
+/// session.
 fn work(metrics: &JobMetrics, value: fn(&JobWork) -> Value) -> Option<Value> {
     let has_ended = metrics.job.ended.is_some();
     metrics.work.or((!has_ended).then(JobWork::default)).as_ref().map(value)
 }
 
-/// With the label `worker`.
+/// Metrics with the label `worker`.
 const WORKERS: &[Family<MemberView>] = &[
     gauge("worker_alive", "1 if the worker's lease is valid, else 0.", |m| Some(m.alive.into())),
     gauge("worker_leaving", "1 if the worker's last heartbeat announced its end, else 0.", |m| {
@@ -229,7 +230,7 @@ const WORKERS: &[Family<MemberView>] = &[
     ),
 ];
 
-/// A figure of the last heartbeat; none before the first.
+/// A figure of the last heartbeat; `None` before the first.
 fn beat(member: &MemberView, value: u64) -> Option<Value> {
     (member.beat.rss_bytes > 0).then_some(value.into())
 }
@@ -311,8 +312,8 @@ fn workers(encoder: &mut DescriptorEncoder<'_>, snapshot: &Snapshot) -> fmt::Res
     write(encoder, MetricType::Counter, "exchange_bytes", help, exchange)
 }
 
-/// The names of workers; with the number where several have one name, since equal series would make
-/// a collector refuse all metrics.
+/// Label values of workers: the name, and the number if several workers have the same name. A
+/// collector would refuse all metrics if two series were equal.
 fn worker_labels(members: &[MemberView]) -> Vec<String> {
     let mut uses: BTreeMap<&str, usize> = BTreeMap::new();
     for member in members {

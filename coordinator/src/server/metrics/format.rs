@@ -13,7 +13,8 @@ pub(in crate::server) enum TextFormat {
 }
 
 impl TextFormat {
-    /// The format for a request: OpenMetrics if it accepts that by name and prefers no plain text.
+    /// The format for a request: OpenMetrics if the request accepts it by name and does not prefer
+    /// plain text.
     pub(in crate::server) fn of_request(headers: &HeaderMap) -> TextFormat {
         let lines = headers.get_all(header::ACCEPT).iter().filter_map(|line| line.to_str().ok());
         let ranges: Vec<(&str, f32)> =
@@ -39,8 +40,8 @@ impl TextFormat {
     }
 }
 
-/// Type and weight of a media range; `None` if its version is not one of those that are written.
-/// Version 0.0.1 of OpenMetrics is what version 1.0.0 was called before.
+/// Type and weight of a media range; `None` if its version is unsupported. OpenMetrics 0.0.1 is
+/// accepted as an older name of 1.0.0.
 fn range(text: &str) -> Option<(&str, f32)> {
     let mut parts = text.split(';').map(str::trim);
     let kind = parts.next().filter(|kind| !kind.is_empty())?;
@@ -58,8 +59,8 @@ fn range(text: &str) -> Option<(&str, f32)> {
 
 /// Converts OpenMetrics text without units and exemplars to version 0.0.4.
 ///
-/// There the names in the comments of a counter end in `_total`, too, and nothing marks the end. The
-/// comments of a metric are `HELP`, then `TYPE`.
+/// In version 0.0.4 the names in a counter's comments end in `_total`, too, and there is no end
+/// marker. The comments of a metric are `HELP`, then `TYPE`.
 pub(super) fn classic(open: &str) -> String {
     let mut text = String::with_capacity(open.len());
     let mut help = None;

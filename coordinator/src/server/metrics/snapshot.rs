@@ -1,4 +1,4 @@
-//! What the metrics show: the cluster at one moment.
+//! Snapshot of the cluster for the metrics.
 
 use std::collections::BTreeMap;
 use std::time::SystemTime;
@@ -12,7 +12,7 @@ use crate::cluster::work::JobWork;
 use crate::entry::{EndState, JobEntry};
 use crate::journal::error::JournalError;
 
-/// Time after its end for which a job has series, in seconds.
+/// Time for which a job has series after its end, in seconds.
 pub(super) const ENDED_SECONDS: u64 = 24 * 60 * 60;
 
 /// Most ended jobs that have series: those that ended last.
@@ -73,7 +73,8 @@ impl Snapshot {
 
 pub(super) type Jobs = (BTreeMap<v1::JobState, u64>, BTreeMap<String, JobMetrics>);
 
-/// The number of jobs in each state, and the jobs that have series at a time, in seconds since 1970.
+/// The number of jobs in each state, and the jobs that have series at the time `now`, in seconds
+/// since 1970.
 pub(super) fn jobs(cluster: &Cluster, now: u64) -> Result<Jobs, JournalError> {
     // A job that ends meanwhile is running for this request: it replaces its ended series.
     let since = now.saturating_sub(ENDED_SECONDS);

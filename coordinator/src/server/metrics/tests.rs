@@ -50,7 +50,7 @@ fn full() -> Snapshot {
         spec: Some(v1::JobSpec { space: "panex".to_owned(), ..v1::JobSpec::default() }),
         state: v1::JobState::Done.into(),
         depth: Some(441),
-        // Sums saturate, so this may occur.
+        // This value may occur, since sums saturate.
         states: u64::MAX,
         positions: 2,
         checkpoint: Some(441),
