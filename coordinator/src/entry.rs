@@ -14,9 +14,10 @@ pub struct JobOptions {
     /// Time between checkpoints, in whole milliseconds; `None` is the coordinator's default.
     #[serde(with = "millis")]
     pub checkpoint_interval: Option<Duration>,
-    /// Depth at which the job stops. It can be resumed.
+    /// Depth at which the job stops. It can be resumed then.
     pub max_layers: Option<u32>,
-    /// Bytes on disk, all workers together, before which the job stops. It can be resumed.
+    /// Limit of the bytes on disk, of all workers together: the job stops before it is exceeded,
+    /// and can be resumed.
     pub disk_limit: Option<u64>,
     /// Layers that stay on disk.
     pub keep: KeepLayers,
@@ -31,19 +32,20 @@ pub struct JobOptions {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct EngineRecord {
-    /// Why the job has it; empty if that was not recorded.
+    /// Why the job has its engine; empty if that was not recorded.
     pub reason: String,
-    /// What the job asks of its engine, if the coordinator chooses it.
+    /// Requirements for the engine; `None` if the engine was named.
     pub auto: Option<AutoEngine>,
 }
 
-/// What a job asks of the engine that is chosen for it.
+/// Requirements of a job for the engine that is chosen for it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AutoEngine {
-    /// The given settings that not every engine supports, by name.
+    /// Names of the given settings that only some engines support.
     pub settings: Vec<String>,
-    /// Whether the engine is chosen once more when there is a worker: there was none.
+    /// Whether the engine was chosen while there was no worker, so that it is chosen again when
+    /// there is one.
     pub is_open: bool,
     /// Whether the number of shards follows from the engine.
     pub default_shards: bool,
@@ -54,7 +56,7 @@ impl EngineRecord {
         *self == EngineRecord::default()
     }
 
-    /// Whether the engine is chosen once more when there is a worker.
+    /// Whether the engine is chosen again when there is a worker.
     #[must_use]
     pub fn is_open(&self) -> bool {
         self.auto.as_ref().is_some_and(|auto| auto.is_open)
@@ -64,8 +66,8 @@ impl EngineRecord {
 /// Number of a worker in the cluster. Numbers count up from 0 without a gap.
 pub type WorkerNumber = u16;
 
-/// State of a job in the queue. A job's folder records less, a
-/// [`RunState`](strata_store::RunState): no queue, no cancellation, no reason.
+/// State of a job in the queue. A job's folder only records a [`RunState`](strata_store::RunState),
+/// which has no queue, cancellation or reason.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum JobState {
@@ -153,8 +155,8 @@ impl fmt::Display for JobState {
 pub struct ClusterCheckpoint {
     /// Depth of the last complete layer.
     pub depth: u32,
-    /// The files of the last two layers, of all workers; of one layer at depth 0. Where moves cannot
-    /// be undone, also those of older layers.
+    /// The files of the last two layers (of one layer at depth 0), of all workers. For a directed
+    /// graph also those of older layers.
     pub records: Vec<CheckpointFile>,
     /// The owner of each shard, by shard.
     pub owners: Vec<WorkerNumber>,
@@ -170,11 +172,11 @@ pub struct JobEntry {
     pub id: String,
     /// The name it was submitted with. Never changes.
     pub name: Option<String>,
-    /// Its place among the queued jobs of its priority: they start in ascending order. A resumed job
-    /// goes to the end.
+    /// Its place among the queued jobs of its priority, which start in ascending order of places. A
+    /// resumed job goes to the end.
     pub order: u64,
-    /// The search. Never changes, but for the engine and the shards before the first layer, if the
-    /// engine was chosen while there was no worker.
+    /// The specification of the search. Never changes, except that engine and shards may change
+    /// before the first layer if the engine was chosen while there was no worker.
     pub spec: JobSpec,
     /// Its limits and settings.
     pub options: JobOptions,
@@ -184,14 +186,15 @@ pub struct JobEntry {
     pub created: u64,
     /// Search time over all runs, in seconds.
     pub seconds: f64,
-    /// A depth at which the search is known to end at the latest, if one is known.
+    /// A depth at which the search ends at the latest, if one is known.
     pub expected_layers: Option<u32>,
     /// States that the search is expected to find, if that is known.
     pub expected_states: Option<f64>,
-    /// Share of the expected work that the last checkpoint has, from 0 to 1, if that is known.
+    /// Share of the expected work that was done at the last checkpoint, from 0 to 1, if that is
+    /// known.
     pub work_done: Option<f64>,
-    /// Sums over its layers; none before the first. The journal keeps them. With them a list needs no
-    /// layers.
+    /// Sums over its layers; `None` before the first. The journal maintains them, so that lists
+    /// need not read layers.
     pub progress: Option<Totals>,
     /// The last checkpoint.
     pub checkpoint: Option<ClusterCheckpoint>,
@@ -203,8 +206,8 @@ pub struct JobEntry {
     pub peak_rss_worker: Option<String>,
     /// Whether a user has requested cancellation.
     pub cancel: bool,
-    /// When it ended, in seconds since 1970, and not before another job that ended earlier; `None` if
-    /// it has not. The journal sets it.
+    /// When it ended, in seconds since 1970; `None` if it has not. The journal sets the time, and
+    /// never decreases it from one ended job to the next.
     pub ended: Option<u64>,
 }
 
@@ -212,7 +215,7 @@ pub struct JobEntry {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct WorkerEntry {
-    /// Its number, as long as the journal knows its id.
+    /// Its number, as long as the journal has its id.
     pub number: WorkerNumber,
     /// The id in its data directory.
     pub id: String,

@@ -1,10 +1,11 @@
 //! The coordinator of a cluster: membership, job queue, journal and servers.
 //!
 //! A [`Coordinator`] serves workers and clients over gRPC, and health, metrics and a web page over
-//! HTTP. One thread, the queue, starts jobs, and each running job has a thread. It drives the
-//! [plan](strata_run::Plan) of the search with the same [`Driver`](strata_run::Driver) that an embedded search
-//! uses; only the [workers](strata_run::WorkerPool) and the [checkpoints](strata_run::CheckpointSink) are the
-//! cluster's. The [`Journal`] holds everything that survives a restart.
+//! HTTP. One thread, the queue, starts jobs. Each running job has a thread of its own, which drives
+//! the [plan](strata_run::Plan) of the search with the same [`Driver`](strata_run::Driver) as an
+//! embedded search; only the [workers](strata_run::WorkerPool) and the
+//! [checkpoints](strata_run::CheckpointSink) are specific to the cluster. The [`Journal`] holds
+//! everything that survives a restart.
 #![forbid(unsafe_code)]
 
 mod cluster;

@@ -1,12 +1,12 @@
 //! Scheduling: which waiting jobs start, and which workers each job has.
 //!
-//! Jobs that can use only one worker run beside others, each on a worker of its own. At most one job
-//! that can use several workers runs at a time; it has the workers that are left. A worker works for
-//! one job at a time, so memory and disks are divided as workers are.
+//! Jobs that can use only one worker run beside others, each on a worker of its own. At most one
+//! job that can use several workers runs at a time; it has the workers that are left. A worker
+//! works for one job at a time, so memory and disks are divided along with the workers.
 //!
 //! An *active* job is one that has started and has not ended. Active jobs keep the order in which
-//! they started. Waiting ones start in the order of the queue, and only while each active job would
-//! have a worker. So neither kind of job can starve the other.
+//! they started. Waiting jobs start in the order of the queue, and only while every active job
+//! would have a worker. So neither kind of job can starve the other.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::iter::Peekable;
@@ -18,9 +18,9 @@ use crate::entry::WorkerNumber;
 /// How many workers a job can use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Need {
-    /// One.
+    /// One worker.
     One,
-    /// As many as it has shards.
+    /// As many workers as the job has shards.
     Several,
 }
 
@@ -40,7 +40,7 @@ pub(crate) struct ActiveJob {
     pub(crate) members: Vec<WorkerNumber>,
     /// Workers that have files of its last checkpoint, ascending.
     pub(crate) holders: Vec<WorkerNumber>,
-    /// Whether it waits for absent workers that have files it needs. It takes no worker then.
+    /// Whether it waits for absent workers that have files it needs. Such a job gets no worker.
     pub(crate) is_blocked: bool,
 }
 
@@ -54,10 +54,10 @@ impl ActiveJob {
 /// Divides workers among active jobs. `available` is ascending, `jobs` are in the order in which they
 /// started. Returns the workers of each job, ascending: one at most for [`Need::One`].
 ///
-/// 1. Jobs of one worker get one in their order, but not the last one that is left if the job of
-///    several workers started earlier.
-/// 2. A job keeps the worker of its session. Else it gets one that no session has, and of those one
-///    that holds its checkpoint.
+/// 1. Jobs of one worker get one worker each, in their order, but the last free worker only if the
+///    job of several workers did not start earlier.
+/// 2. A job of one worker keeps the worker of its session. Otherwise it prefers a worker in no
+///    session, and among those one that holds files of its checkpoint.
 /// 3. The first job of several workers gets the rest.
 pub(crate) fn divide(available: &[WorkerNumber], jobs: &[ActiveJob]) -> Vec<Vec<WorkerNumber>> {
     let takes_part = |need| move |job: &ActiveJob| job.need == need && !job.is_blocked;
@@ -102,8 +102,8 @@ pub(crate) struct Room {
 }
 
 impl Room {
-    /// The room that active jobs leave on `workers` workers. A cluster without workers counts as one of
-    /// one: the first job starts, and says what it waits for.
+    /// The room that active jobs leave on `workers` workers. A cluster without workers counts as
+    /// one with a single worker, so that the first job starts and reports what it waits for.
     pub(crate) fn new<'a>(workers: usize, active: impl IntoIterator<Item = &'a ActiveJob>) -> Room {
         let mut room = Room { free: workers.max(1) as i64, several: 0 };
         for job in active {
@@ -118,7 +118,7 @@ impl Room {
         self.free <= 0
     }
 
-    /// Takes the room for a job. False if there is none for it.
+    /// Takes the room for a job. Returns false if there is none for it.
     pub(crate) fn take(&mut self, need: Need) -> bool {
         let fits = !self.is_full() && (need == Need::One || self.several == 0);
         if fits {
@@ -127,7 +127,7 @@ impl Room {
         fits
     }
 
-    /// Takes the room of a job that starts anyway.
+    /// Takes the room of a job that starts whether there is room or not.
     pub(crate) fn occupy(&mut self, need: Need) {
         self.free -= 1;
         self.several += usize::from(need == Need::Several);
@@ -139,9 +139,9 @@ impl Room {
     }
 }
 
-/// The order in which waiting jobs start on `workers` workers if running jobs end in the order of
-/// `running`, and the started ones after them. `waiting` are the jobs in the order of the queue.
-/// Returns for each of them the number of waiting jobs that start before it.
+/// The order in which waiting jobs start on `workers` workers, assuming that running jobs end in
+/// the order of `running`, and started jobs after them. `waiting` are the jobs in the order of the
+/// queue. Returns for each of them the number of waiting jobs that start before it.
 pub(crate) fn start_order(workers: usize, running: &[Need], waiting: &[Need]) -> Vec<usize> {
     let job = |need: &Need| ActiveJob {
         need: *need,

@@ -1,5 +1,5 @@
-//! Light workers: each registers, sends heartbeats, and answers every order at once, with figures that
-//! the plan accepts.
+//! Light workers for measurements: each registers, sends heartbeats, and answers every order at
+//! once with figures that the plan accepts.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};

@@ -1,4 +1,5 @@
-//! Measures what a coordinator needs for many workers: processor time, memory, journal and messages.
+//! Measurement of what a coordinator needs for many workers: processor time, memory, journal and
+//! messages.
 //!
 //! Usage: `many_workers [--layers N] [WORKERS]...`. For each number of workers the program starts a
 //! coordinator as a process of its own, with an empty journal, and that number of light workers in this

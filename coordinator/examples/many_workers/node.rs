@@ -1,4 +1,4 @@
-//! The coordinator as a process of its own, and what it uses.
+//! The coordinator as a process of its own, and its use of resources.
 
 use std::io::{BufRead, BufReader};
 use std::net::SocketAddr;
@@ -47,7 +47,7 @@ pub(crate) async fn serve(runtime: &Handle, folder: &Path) -> Result<(), Failure
     Ok(())
 }
 
-/// What a process has used.
+/// Resources that a process has used.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Usage {
     /// Processor time in seconds.

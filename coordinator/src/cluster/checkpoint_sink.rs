@@ -187,7 +187,7 @@ impl CheckpointSink for JournalSink {
         };
         let entry = self.cluster.journal.checkpoint(&self.id, &self.unsaved, change)?;
         self.unsaved = Vec::new();
-        // The files of a job that ends are not taken over.
+        // No worker takes over the files of a job that ends.
         let goes_on = ending.is_none_or(|ending| ending == Outcome::Stopped(StopReason::Moving));
         let checkpoint = entry.checkpoint.as_ref().filter(|_| goes_on);
         self.cluster.schedule.set_files(&self.id, checkpoint, false);

@@ -1,7 +1,7 @@
-//! Which requests are answered: names of the server, origins, and headers of all answers.
+//! Access checks of the web page: the server's names, request origins, and headers of all answers.
 //!
-//! A page of another site can make a browser send requests here. Its own name may even lead here (DNS
-//! rebinding), so the name that a browser uses is checked.
+//! A page of another site can make a browser send requests to this server. The site's own host name
+//! may even resolve to this server (DNS rebinding), so the `Host` header is checked.
 
 use std::net::IpAddr;
 
@@ -13,13 +13,13 @@ use strata_proto::net::WebTls;
 pub(crate) struct HostNames {
     /// Names besides those of this machine.
     pub(crate) names: Vec<String>,
-    /// TLS, whose certificate has further names.
+    /// TLS; its certificate has further names.
     pub(crate) tls: Option<WebTls>,
 }
 
 impl HostNames {
-    /// Whether a request for `host`, with or without a port, is meant for this server. Addresses always
-    /// are: a page of another site has a name or its own address.
+    /// Whether `host`, with or without a port, is a name of this server. IP addresses always are: a
+    /// page of another site is reached by its name or its own address.
     pub(crate) fn allow(&self, host: &str) -> bool {
         let name = without_port(host);
         let bare = name.strip_prefix('[').and_then(|name| name.strip_suffix(']')).unwrap_or(name);
@@ -40,7 +40,7 @@ fn without_port(host: &str) -> &str {
     }
 }
 
-/// The host of a request.
+/// The `Host` header of a request.
 pub(crate) fn host(headers: &HeaderMap) -> Option<&str> {
     headers.get(header::HOST)?.to_str().ok()
 }
@@ -55,11 +55,11 @@ pub(crate) fn is_own(headers: &HeaderMap, host: &str, is_encrypted: bool) -> boo
     is_own && site.is_none_or(|site| site == b"same-origin" || site == b"none")
 }
 
-/// What a page of the server may load and do.
+/// Content security policy of pages.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; \
                       connect-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'";
 
-/// What an image may do when it is opened as a page.
+/// Content security policy of an image that is opened as a page.
 const IMAGE_POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; sandbox";
 
 /// Headers of all answers.
@@ -73,7 +73,8 @@ const HEADERS: [(&str, &str); 7] = [
     ("permissions-policy", "camera=(), microphone=(), geolocation=()"),
 ];
 
-/// Adds the headers that all answers have. An answer without a rule for caches is not stored.
+/// Adds the headers that all answers have. If an answer has no cache rule, caches must not store
+/// it.
 pub(crate) fn protect(headers: &mut HeaderMap) {
     let is_image = headers
         .get(header::CONTENT_TYPE)

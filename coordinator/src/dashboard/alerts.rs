@@ -1,4 +1,4 @@
-//! Alerts: what someone should look at, from overviews in the course of time.
+//! Alerts about a cluster, derived from successive overviews.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -9,7 +9,7 @@ use crate::dashboard::model::{JobState, Overview, Worker};
 /// Least time between two samples of a disk, in seconds.
 const SAMPLE: f64 = 10.0;
 
-/// Samples of a disk: those of ten minutes.
+/// Most samples of a disk: ten minutes of them.
 const SAMPLES: usize = 60;
 
 /// Least time between the first and the last sample of a trend, in seconds.
@@ -21,29 +21,29 @@ const SOON: f64 = 86_400.0;
 /// A disk that is full in less than this time is urgent, in seconds: four hours.
 const VERY_SOON: f64 = 14_400.0;
 
-/// A checkpoint is overdue after this many intervals, and the grace.
+/// A checkpoint is overdue after this many checkpoint intervals plus [`GRACE`].
 const INTERVALS: f64 = 3.0;
 
-/// Time by which a checkpoint may be late because a layer takes long, in seconds.
+/// Extra time before a checkpoint is overdue, in seconds, since a layer may take long.
 const GRACE: f64 = 60.0;
 
 /// How urgent an alert is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Severity {
-    /// Work stands still, or will soon.
+    /// Work has stopped, or will stop soon.
     Error,
-    /// To be watched.
+    /// A user should watch it.
     Warning,
 }
 
-/// Something to look at.
+/// A condition that a user should look at.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct Alert {
-    /// What it is about: it stays the same while the text changes, and no other alert has it.
+    /// Unique key of the condition; it stays the same while the text changes.
     pub(crate) key: String,
     pub(crate) severity: Severity,
-    /// One sentence.
+    /// Text of the alert: one sentence.
     pub(crate) text: String,
 }
 
@@ -64,7 +64,8 @@ impl DiskTrend {
         self.samples.push_back((now, free));
     }
 
-    /// Seconds until the disk is full if it goes on like this; none if it does not fill.
+    /// Seconds until the disk is full at the current rate; `None` if free space does not shrink or
+    /// the samples cover too little time.
     fn seconds_left(&self) -> Option<f64> {
         let ((first, before), (last, after)) = (self.samples.front()?, self.samples.back()?);
         let used = before.checked_sub(*after).filter(|used| *used > 0)?;
@@ -73,14 +74,14 @@ impl DiskTrend {
     }
 }
 
-/// What alerts need to know of earlier overviews.
+/// State of the alerts from earlier overviews.
 #[derive(Debug, Default)]
 pub(crate) struct AlertRules {
     disks: BTreeMap<u32, DiskTrend>,
 }
 
 impl AlertRules {
-    /// The alerts of an overview, urgent ones first. `now` counts up in seconds.
+    /// The alerts of an overview, urgent ones first. `now` is a monotonic time in seconds.
     pub(crate) fn apply(&mut self, overview: &Overview, now: f64) -> Vec<Alert> {
         let mut alerts = Vec::new();
         if let Some(fault) = &overview.fault {
@@ -106,7 +107,7 @@ fn silent(worker: &Worker, overview: &Overview) -> Option<Alert> {
     if worker.alive {
         return None;
     }
-    // A worker that took its leave is gone on purpose.
+    // A worker that has left is gone on purpose: no alert unless a job waits for it.
     let is_awaited = overview.jobs.iter().any(|job| job.waiting_for.contains(&worker.name));
     // No alert for a worker that has not connected since the start and that no job waits for.
     let silent = match worker.silent_seconds {
@@ -146,7 +147,7 @@ fn overdue(overview: &Overview) -> impl Iterator<Item = Alert> {
     })
 }
 
-/// A duration in one or two units.
+/// Text of a duration in seconds, minutes or hours.
 fn duration(seconds: f64) -> String {
     let seconds = seconds.max(0.0) as u64;
     match seconds {

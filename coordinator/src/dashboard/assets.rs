@@ -3,7 +3,7 @@
 use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 
-/// Files by path: content type and content.
+/// Path, content type and content of each file.
 const FILES: [(&str, &str, &[u8]); 12] = [
     ("/", HTML, include_bytes!("../../assets/index.html")),
     ("/assets/style.css", CSS, include_bytes!("../../assets/style.css")),
@@ -29,13 +29,13 @@ pub(crate) fn paths() -> impl Iterator<Item = &'static str> {
     FILES.iter().map(|(path, ..)| *path)
 }
 
-/// The file at a path; nothing at others.
+/// The answer with the file at a path; `404` for other paths.
 pub(crate) fn file(path: &str) -> Response {
     let Some((_, kind, content)) = FILES.iter().find(|(known, ..)| *known == path) else {
         return axum::http::StatusCode::NOT_FOUND.into_response();
     };
     let kind = HeaderValue::from_static(kind);
-    // After an update of the program the files change together.
+    // Browsers must ask each time: after an update of the program all files change together.
     let cache = HeaderValue::from_static("no-cache");
     ([(header::CONTENT_TYPE, kind), (header::CACHE_CONTROL, cache)], *content).into_response()
 }

@@ -5,17 +5,18 @@ use strata_store::LayerRecord;
 
 use crate::dashboard::model::{Job, MarkKind};
 
-/// Charts of one version that are kept: all of both themes, in two widths.
+/// Most charts that are kept of one version of a job's data: all charts of both themes in two
+/// widths.
 pub(crate) const KEPT: usize = 32;
 
-/// Widths of charts in pixels. A browser takes the next one to its own.
+/// Widths of charts in pixels. A browser requests the one next to the width that it needs.
 const WIDTHS: [u32; 3] = [360, 640, 960];
 
-/// What charts show of a job.
+/// Data of a job that charts show.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Drawn<'a> {
     pub(crate) job: &'a Job,
-    /// Ascending depths.
+    /// Layers by ascending depth.
     pub(crate) layers: &'a [LayerRecord],
     pub(crate) marks: &'a [(MarkKind, u32)],
     /// Expected states of the layers that follow, by depth.
@@ -32,7 +33,7 @@ pub(crate) struct ChartRequest {
 }
 
 impl ChartRequest {
-    /// Reads the parts of a path; none if there is no such chart.
+    /// Parses the parts of a path; `None` if there is no such chart.
     pub(crate) fn parse(
         quantity: &str,
         scale: &str,
@@ -55,7 +56,7 @@ impl ChartRequest {
     }
 }
 
-/// Whether a text is the second of two.
+/// Whether a text is the second of two; `None` if it is neither.
 fn either(text: &str, first: &str, second: &str) -> Option<bool> {
     (text == first || text == second).then_some(text == second)
 }
@@ -83,7 +84,8 @@ fn curve(drawn: Drawn<'_>) -> JobCurve {
     curve
 }
 
-/// The figures of layers, of which only the time at their end is known.
+/// The figures of layers for a chart. The time of a layer is the difference to the end of the layer
+/// before.
 fn figures(layers: &[LayerRecord]) -> Vec<LayerFigures> {
     let mut before = 0.0;
     let figures = layers.iter().map(|layer| {

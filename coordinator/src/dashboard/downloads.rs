@@ -18,9 +18,9 @@ const BUFFER: usize = 4;
 /// Format of a download.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Format {
-    /// A heading and a line a layer.
+    /// A heading, then a line for each layer.
     Csv,
-    /// An object a line and layer.
+    /// A line with a JSON object for each layer.
     Json,
 }
 
@@ -78,8 +78,8 @@ impl Format {
     }
 }
 
-/// The layers of a job: the name of a file, and its content. An error after the first part ends the
-/// content with an error, so that the browser reports an incomplete file.
+/// The layers of a job as a download. Returns the name of the file, and its content. An error after
+/// the first part ends the content with an error, so that the browser reports an incomplete file.
 ///
 /// # Errors
 /// Those of the source, for the first part.

@@ -1,7 +1,8 @@
-//! What the page shows of a job besides its state: layers, marks and the end of its log.
+//! Cached data of a job for the page: layers, marks and the end of its log.
 //!
-//! It is kept while it is viewed, so that an update reads only what is new. It is bounded: a job of more
-//! than 262,144 layers has no charts here, because leaving layers out would change sums.
+//! The data of recently viewed jobs is kept, so that an update reads only what is new. Its size is
+//! bounded: a job of more than 262,144 layers has no charts, because leaving layers out would
+//! change sums.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
@@ -15,28 +16,28 @@ use strata_store::LayerRecord;
 use crate::dashboard::model::{Job, LogEntry, MarkKind};
 use crate::dashboard::source::{Source, SourceError};
 
-/// Layers that charts show at most.
+/// Most layers that charts show.
 const LAYERS: usize = 1 << 18;
 
-/// Log entries that the page shows.
+/// Most log entries that the page shows.
 const ENTRIES: usize = 100;
 
-/// Marks that are kept.
+/// Most marks that are kept.
 const MARKS: usize = 1_000;
 
-/// Parts of a log that one update reads.
+/// Most parts of a log that one update reads.
 const LOG_PARTS: usize = 20;
 
-/// Time between two readings of layers: charts do not change more often.
+/// Least time between two readings of layers, and so between two changes of charts.
 const CHART_INTERVAL: Duration = Duration::from_secs(5);
 
-/// A job's data.
+/// Data of one job.
 #[derive(Debug, Default)]
 pub(crate) struct JobData {
     pub(crate) job: Job,
-    /// Ascending depths.
+    /// Layers by ascending depth.
     layers: Vec<LayerRecord>,
-    /// Whether there are more layers than charts show. Then none are kept.
+    /// Whether there are more layers than charts show. Then no layers are kept.
     has_too_many: bool,
     /// Expected states of the layers that follow, by depth.
     expected: Vec<(u32, f64)>,
@@ -48,12 +49,12 @@ pub(crate) struct JobData {
     version: u64,
     /// Time of the last reading of layers.
     read: Option<Instant>,
-    /// Charts of this version.
+    /// Charts drawn of this version.
     pub(crate) charts: HashMap<ChartRequest, Arc<str>>,
 }
 
 impl JobData {
-    /// Reads what is new.
+    /// Reads what is new from the source.
     ///
     /// # Errors
     /// Those of the source.
@@ -79,13 +80,13 @@ impl JobData {
         Ok(())
     }
 
-    /// What charts show.
+    /// The data that charts show.
     pub(crate) fn drawn(&self) -> Drawn<'_> {
         let JobData { job, layers, marks, expected, .. } = self;
         Drawn { job, layers, marks, expected }
     }
 
-    /// Changes with the charts; none if there are more layers than they show.
+    /// A number that changes with the charts; `None` if there are more layers than they show.
     pub(crate) fn charts_version(&self) -> Option<u64> {
         (!self.has_too_many).then_some(self.version)
     }
@@ -94,7 +95,8 @@ impl JobData {
         if self.has_too_many {
             return Ok(());
         }
-        // Layers after the checkpoint may have been searched again, in another time.
+        // Layers after the checkpoint are read again: they may have been searched again since, and
+        // have other times.
         let durable = self.job.checkpoint.map_or(0, |checkpoint| checkpoint.depth + 1);
         self.layers.retain(|layer| layer.depth < durable);
         loop {

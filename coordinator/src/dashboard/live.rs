@@ -1,4 +1,4 @@
-//! Live updates: computed once a second for all viewers of a page, and only while there are any.
+//! Live updates of the page, computed once a second for all viewers together while there are any.
 //!
 //! Each page is a *topic*: the overview, or a job. The first viewer of a topic starts a task that
 //! computes its frames; the task ends after the last viewer has left.
@@ -18,28 +18,28 @@ use tokio_stream::wrappers::ReceiverStream;
 /// Time between two frames.
 const INTERVAL: Duration = Duration::from_secs(1);
 
-/// Time after which a stream without a change sends a comment, so that neither end nor anything
-/// between them takes the connection for dead.
+/// A stream without a change for this time sends a comment, so that the ends and proxies between
+/// them do not close the connection as dead.
 const HEARTBEAT: Duration = Duration::from_secs(15);
 
-/// Streams at a time.
+/// Most streams at a time.
 const VIEWERS: usize = 64;
 
-/// Time after which a browser connects again, in milliseconds.
+/// Time after which a browser reconnects, in milliseconds.
 const RETRY_MS: u64 = 2_000;
 
-/// The parts of a frame, by the name of their event. A part is sent when it differs from the one sent
-/// before.
+/// State of a page at one moment: the names of events and their data. An event is sent when its
+/// data differs from that sent before.
 pub(crate) type Frame = Arc<[(&'static str, Arc<str>)]>;
 
 /// Computes the frames of a topic. It is called again one interval after it has finished.
 pub(crate) type Compute =
     Box<dyn FnMut() -> Pin<Box<dyn Future<Output = Frame> + Send>> + Send + 'static>;
 
-/// What a page is about: the overview, or a job's id.
+/// Topic of a page: the overview (`None`), or a job's id.
 pub(crate) type Topic = Option<String>;
 
-/// The topics that are viewed.
+/// The topics with viewers.
 #[derive(Debug)]
 pub(crate) struct Live {
     topics: Mutex<HashMap<Topic, watch::Sender<Frame>>>,
@@ -63,7 +63,7 @@ impl Live {
         self.topics.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Adds a viewer of a topic. None if there are too many viewers.
+    /// Adds a viewer of a topic. Returns `None` if there are too many viewers.
     pub(crate) fn view(
         self: &Arc<Self>,
         topic: Topic,
@@ -106,13 +106,13 @@ impl Live {
 }
 
 impl Viewer {
-    /// The events of the topic as a body of server-sent events. `may_go_on` is asked before each; the
-    /// stream ends when it answers no.
+    /// The events of the topic as a body of server-sent events. `may_go_on` is called before each
+    /// event; the stream ends when it returns false.
     pub(crate) fn events(
         mut self,
         may_go_on: impl Fn() -> bool + Send + 'static,
     ) -> impl Stream<Item = Result<Bytes, Infallible>> + Send + 'static {
-        // One frame that waits is enough: a slow viewer gets the newest one next.
+        // At most one frame waits, so that a slow viewer gets the newest frame next.
         let (sender, receiver) = mpsc::channel(1);
         tokio::spawn(async move {
             let mut sent: HashMap<&'static str, Arc<str>> = HashMap::new();

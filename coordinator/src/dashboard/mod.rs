@@ -1,8 +1,9 @@
 //! Web page of Strata: a cluster, or one search, live in a browser.
 //!
-//! A [`Source`] gives what is shown; the coordinator and the embedded search implement it. A
-//! [`Dashboard`] makes routes of it, and [`serve`] answers requests. The page itself is HTML, CSS and
-//! JavaScript in `coordinator/assets`, which the program contains. Charts are drawn here, as SVG.
+//! A [`Source`] provides the data; the coordinator and the embedded search implement it. A
+//! [`Dashboard`] builds the routes for a source, and [`serve`] answers requests. The page itself is
+//! HTML, CSS and JavaScript in `coordinator/assets`, which the program contains. The server draws
+//! the charts, as SVG.
 //!
 //! A browser presents the cluster's token once and gets a *session*, which permits reading. Every
 //! change needs the token again. `docs/dashboard.md` has the security model.

@@ -1,4 +1,5 @@
-//! What the page shows: workers, jobs, layers, log entries and solutions, as they are sent in JSON.
+//! Data model of the page: workers, jobs, layers, log entries and solutions, as they are sent in
+//! JSON.
 //!
 //! Times of day are milliseconds since 1970, durations seconds, sizes bytes.
 
@@ -6,25 +7,25 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-/// What a page is about.
+/// Scope of a page.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Scope {
     /// A cluster with workers and a queue.
     #[default]
     Cluster,
-    /// One search in this process, which is neither cancelled nor removed from the page.
+    /// One search in this process. The page cannot cancel or remove it.
     Search,
 }
 
 /// Workers and jobs at one moment.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Overview {
-    /// What the page is about.
+    /// Scope of the page.
     pub scope: Scope,
     /// Version of the program.
     pub version: String,
-    /// The moment.
+    /// The time of that moment.
     pub time_ms: u64,
     /// The known workers, by number.
     pub workers: Vec<Worker>,
@@ -32,7 +33,7 @@ pub struct Overview {
     pub jobs: Vec<Job>,
     /// Whether there are more jobs than are listed.
     pub has_more_jobs: bool,
-    /// Why nothing can be recorded now; none if it can.
+    /// Why the journal cannot be written now; `None` if it can.
     pub fault: Option<String>,
 }
 
@@ -43,13 +44,13 @@ pub struct Worker {
     pub number: u32,
     /// Its name.
     pub name: String,
-    /// Where other workers reach it.
+    /// URL at which other workers reach it.
     pub address: String,
-    /// Whether it is connected.
+    /// Whether its lease is valid.
     pub alive: bool,
-    /// Whether it ends after the next checkpoint.
+    /// Whether it is to end after the next checkpoint.
     pub leaving: bool,
-    /// Time since its last message; none if there was none since the coordinator started.
+    /// Time since its last message; `None` if there was none since the coordinator started.
     pub silent_seconds: Option<f64>,
     /// Threads it searches with; 0 if they are not known.
     pub threads: u32,
@@ -59,9 +60,10 @@ pub struct Worker {
     pub rss_bytes: u64,
     /// Free space of its disk.
     pub disk_free_bytes: u64,
-    /// States it made a second, over its last layers; none if it made none lately.
+    /// States that it makes a second, averaged over its last layers; `None` if it has made none
+    /// lately.
     pub rate: Option<f64>,
-    /// Share of the time of its last layers in which all other workers had finished; none if it
+    /// Share of the time of its last layers in which all other workers had finished; `None` if it
     /// worked alone or not at all.
     pub straggler_share: Option<f64>,
 }
@@ -88,7 +90,7 @@ pub enum JobState {
 }
 
 impl JobState {
-    /// Whether it stays as it is until it is resumed.
+    /// Whether the job has ended: it stays in this state unless it is resumed.
     #[must_use]
     pub fn has_ended(self) -> bool {
         matches!(self, Self::Stopped | Self::Cancelled | Self::Failed | Self::Done)
@@ -122,13 +124,13 @@ pub struct Checkpoint {
 pub struct JobResult {
     /// The result in one line, such as `X(6) = 881`.
     pub title: String,
-    /// Fewest moves; none if no goal was given or reached.
+    /// Fewest moves; `None` if no goal was given or reached.
     pub moves: Option<u64>,
     /// The greatest depth.
     pub depth: u32,
     /// States of all layers.
     pub states: u64,
-    /// Positions they stand for; 0 if they are not counted.
+    /// Positions that the states stand for; 0 if they are not counted.
     pub positions: u64,
     /// States of the widest layer.
     pub widest: u64,
@@ -167,7 +169,7 @@ pub struct Job {
     pub ended_ms: Option<u64>,
     /// Search time of all runs.
     pub seconds: f64,
-    /// Depth of the last complete layer; none before the first.
+    /// Depth of the last complete layer; `None` before the first.
     pub depth: Option<u32>,
     /// A depth at which the search ends at the latest, if one is known.
     pub expected_depth: Option<u32>,
@@ -179,7 +181,8 @@ pub struct Job {
     pub expected_states: Option<f64>,
     /// Positions that the states stand for; 0 if they are not counted.
     pub positions: u64,
-    /// Orbits of symmetries among the positions; none if they are unknown, or symmetry is not used.
+    /// Orbits of symmetries among the positions; `None` if they are unknown or symmetry is not
+    /// used.
     pub orbits: Option<u64>,
     /// Share of the expected work that is done, if there is a basis.
     pub share: Option<f64>,
@@ -209,7 +212,7 @@ pub struct Job {
     pub command: String,
 }
 
-/// What is marked in the charts of a job.
+/// Kind of a mark in the charts of a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum MarkKind {
@@ -237,11 +240,11 @@ pub struct LogEntry {
 /// Some entries of a log.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct LogPart {
-    /// Oldest first.
+    /// The entries, oldest first.
     pub entries: Vec<LogEntry>,
     /// Where the next part begins.
     pub next: u64,
-    /// Whether there was more when the part was read.
+    /// Whether there were more entries when the part was read.
     pub more: bool,
 }
 

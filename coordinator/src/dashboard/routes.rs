@@ -1,4 +1,4 @@
-//! Requests of the page and their answers.
+//! Routes of the page: requests and their answers.
 
 use std::sync::Arc;
 
@@ -27,19 +27,19 @@ const OWN_REQUEST: &str = "x-strata-request";
 
 /// Settings of a dashboard.
 pub struct Dashboard {
-    /// What it shows.
+    /// The data that it shows.
     pub source: Arc<dyn Source>,
-    /// The machine it runs on.
+    /// The platform it runs on.
     pub platform: Arc<dyn Platform>,
     /// The token and the certificate. With a certificate the page is served over TLS only.
     pub security: Security,
-    /// Names by which browsers may call the server, besides addresses, `localhost` and the names of the
-    /// certificate.
+    /// Host names by which browsers may call the server, besides IP addresses, `localhost` and the
+    /// names in the certificate.
     pub host_names: Vec<String>,
 }
 
 impl Dashboard {
-    /// The routes of the page, `/`, and of what it loads.
+    /// The routes of the page, which is at `/`, and of all that it loads.
     ///
     /// # Errors
     /// Those of [`Security::web`].
@@ -105,7 +105,7 @@ async fn check_request(
     response
 }
 
-/// Why a request is not answered.
+/// The answer that refuses a request; `None` if the request is allowed.
 fn refusal(shared: &Shared, request: &Request) -> Option<Response> {
     let Some(peer) = request.extensions().get::<Peer>() else {
         return Some(refused(StatusCode::INTERNAL_SERVER_ERROR, "the sender is not known"));
@@ -132,7 +132,8 @@ fn refusal(shared: &Shared, request: &Request) -> Option<Response> {
     (is_call && !is_own).then(|| refused(StatusCode::FORBIDDEN, "this is of another site"))
 }
 
-/// Why the token of a request is refused; none if it is right, or if there is no token.
+/// The answer that refuses a request for its token; `None` if the token is right, or the cluster
+/// has none. A wrong token counts against the network of `peer`.
 fn token_refusal(shared: &Shared, headers: &HeaderMap, peer: &Peer) -> Option<Response> {
     if !shared.security.has_token() {
         return None;
@@ -148,7 +149,7 @@ fn token_refusal(shared: &Shared, headers: &HeaderMap, peer: &Peer) -> Option<Re
         return None;
     }
     if headers.contains_key(header::AUTHORIZATION) {
-        // The next one waits.
+        // The delay is not used: further tokens are refused while the network is over the limit.
         let _ = shared.security.throttle().count(peer.ip(), now);
         tracing::warn!(address = %peer.address, "a wrong token was presented to the dashboard");
         return Some(refused(StatusCode::UNAUTHORIZED, "the token is wrong"));
@@ -179,7 +180,7 @@ async fn check_reader(
     next.run(request).await
 }
 
-/// Checks that a request may change jobs: it presents the token itself, which no cookie replaces.
+/// Checks that a request may change jobs: it must present the token; a session is not enough.
 async fn check_writer(
     State(shared): State<Arc<Shared>>,
     Extension(peer): Extension<Peer>,
@@ -196,11 +197,11 @@ async fn check_writer(
     next.run(request).await
 }
 
-/// Whether a browser is signed in.
+/// Sign-in state of a browser, as it is sent.
 #[derive(Serialize)]
 struct SessionState {
     is_signed_in: bool,
-    /// Whether there is a token at all.
+    /// Whether the cluster has a token.
     needs_token: bool,
 }
 
@@ -236,7 +237,7 @@ async fn sign_in(
     }
 }
 
-/// Ends the request's own session, for which the session itself is enough.
+/// Ends the request's own session. This needs no token.
 async fn sign_out(
     State(shared): State<Arc<Shared>>,
     Extension(peer): Extension<Peer>,
@@ -328,7 +329,7 @@ async fn solution(State(shared): State<Arc<Shared>>, Path(job): Path<String>) ->
     }
 }
 
-/// A solution without its positions, as it is sent.
+/// A solution as it is sent, without positions.
 #[derive(Serialize)]
 struct ShownSolution<'a> {
     #[serde(flatten)]

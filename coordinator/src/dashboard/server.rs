@@ -18,11 +18,11 @@ use strata_proto::net::{
 use strata_proto::platform::Listener;
 use tower::ServiceExt;
 
-/// Longest time from the begin of a connection, or the answer before, to the end of the headers of a
-/// request.
+/// Longest time from the start of a connection, or from the previous answer, to the end of a
+/// request's headers.
 const HEADERS: Duration = Duration::from_secs(30);
 
-/// Longest headers of a request, in bytes.
+/// Most bytes of a request's headers.
 const HEADER_BYTES: usize = 16 << 10;
 
 /// Answer to a request with several `Host` headers.
@@ -44,7 +44,7 @@ impl Peer {
         self.caller.admit();
     }
 
-    /// The other end's host.
+    /// IP address of the other end.
     pub(crate) fn ip(&self) -> IpAddr {
         self.address.ip()
     }
@@ -68,14 +68,14 @@ async fn answer(
     router: Router,
     tls: Option<WebTls>,
 ) {
-    // Whoever opened it sees the end; there is nothing to do here.
+    // The other end sees that the connection has ended; nothing is left to do here.
     let Ok(stream) = WebStream::accept(connection, tls.as_ref()).await else { return };
     let peer = Peer { address, is_encrypted: stream.is_encrypted(), caller: stream.caller() };
     let service = service_fn(move |request: Request<IncomingBody>| {
         let (router, peer) = (router.clone(), peer.clone());
         async move {
             let mut request = request.map(Body::new);
-            // Two programs on the way may each read another one of the names.
+            // A proxy and this server may each read a different one of the names.
             if request.headers().get_all(header::HOST).iter().count() > 1 {
                 return Ok((StatusCode::BAD_REQUEST, TWO_HOSTS).into_response());
             }

@@ -1,4 +1,4 @@
-//! Sessions of browsers: who has presented the token, and until when.
+//! Sign-in sessions of browsers that have presented the token.
 //!
 //! A session is a random number in a cookie that scripts cannot read. It ends 12 hours after the login,
 //! after an hour without a request, and with the server. It permits reading only.
@@ -11,7 +11,7 @@ use std::time::Duration;
 use axum::http::{HeaderMap, header};
 use strata_proto::platform::{Instant, Platform};
 
-/// Sessions at a time. A further one ends the one that was not used for the longest time.
+/// Most sessions at a time. A further one ends the least recently used one.
 const MOST: usize = 64;
 
 /// Longest time from the login.
@@ -62,7 +62,7 @@ impl Sessions {
         Ok(id)
     }
 
-    /// Whether an id is that of a session, which counts as used now.
+    /// Whether an id is that of a valid session. If so, the session counts as used at `now`.
     pub(crate) fn use_now(&self, id: &str, now: Instant) -> bool {
         let mut open = self.open();
         let Some(session) = open.get_mut(id) else { return false };
@@ -80,17 +80,18 @@ impl Sessions {
     }
 }
 
-/// Name of the cookie. Cookies of a host are sent to all its ports, so it has the port that the browser
-/// uses: coordinators on one machine do not end each other's sessions.
+/// Name of the cookie. Browsers send a host's cookies to all its ports, so the name contains the
+/// port: coordinators on one machine do not replace each other's sessions.
 fn cookie_name(host: &str, is_encrypted: bool) -> String {
     let port = host.rsplit_once(':').map_or("", |(_, port)| port);
     let port = if port.bytes().all(|byte| byte.is_ascii_digit()) { port } else { "" };
-    // Browsers accept a name with this prefix only if the cookie is secure and of this host alone.
+    // Browsers accept a cookie whose name has this prefix only if it is secure and for this host
+    // alone.
     let prefix = if is_encrypted { "__Host-" } else { "" };
     format!("{prefix}strata-{port}")
 }
 
-/// The header that sets the cookie. It has no expiry: the browser forgets it when it is closed.
+/// The header that sets the cookie. It has no expiry, so the browser deletes it when it is closed.
 pub(crate) fn cookie(id: &str, host: &str, is_encrypted: bool) -> String {
     let name = cookie_name(host, is_encrypted);
     let secure = if is_encrypted { "; Secure" } else { "" };
@@ -134,7 +135,7 @@ mod tests {
         assert!(!sessions.use_now(&id, begun + LIFETIME));
         let id = sessions.begin(&*system, begun).unwrap();
         assert!(!sessions.use_now(&id, begun + IDLE));
-        // It does not begin again.
+        // The session stays ended.
         assert!(!sessions.use_now(&id, begun));
         let id = sessions.begin(&*system, begun).unwrap();
         sessions.end(&id);

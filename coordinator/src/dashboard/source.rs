@@ -1,4 +1,4 @@
-//! Interface between the page and what it shows.
+//! Interface between the page and its data.
 
 use std::fmt::Debug;
 
@@ -6,8 +6,8 @@ use strata_store::LayerRecord;
 
 use crate::dashboard::model::{Action, Job, LogPart, Overview, Solution};
 
-/// What the page shows, and the changes it may ask for. Calls may block on the disk: the server makes
-/// them outside the asynchronous threads.
+/// Data source of the page, which also makes the changes that the page requests. Calls may block on
+/// the disk: the server makes them outside the asynchronous threads.
 pub trait Source: Send + Sync + 'static {
     /// Workers and jobs now.
     ///
@@ -21,20 +21,21 @@ pub trait Source: Send + Sync + 'static {
     /// [`SourceError::NoSuchJob`]; [`SourceError::Unavailable`] if it cannot be read.
     fn job(&self, id: &str) -> Result<Job, SourceError>;
 
-    /// The next layers of a job from a depth on, with consecutive depths; none after the last.
+    /// The next layers of a job from depth `from` on, with consecutive depths; an empty list after
+    /// the last.
     ///
     /// # Errors
     /// Those of [`Self::job`].
     fn layers(&self, id: &str, from: u32) -> Result<Vec<LayerRecord>, SourceError>;
 
-    /// States that are expected in the layers after the last one, by depth: some of the layers, and
-    /// the last one. Empty without a basis.
+    /// States that are expected in the layers after the last complete one, by depth: in some of the
+    /// layers, always including the last. Empty if there is no basis for an estimate.
     ///
     /// # Errors
     /// Those of [`Self::job`].
     fn expected(&self, id: &str) -> Result<Vec<(u32, f64)>, SourceError>;
 
-    /// The next entries of a job's log. `from` is 0 or the end of the part before.
+    /// The next entries of a job's log. `from` is 0 or [`LogPart::next`] of the part before.
     ///
     /// # Errors
     /// Those of [`Self::job`].
@@ -46,23 +47,23 @@ pub trait Source: Send + Sync + 'static {
     /// Those of [`Self::job`]; [`SourceError::Refused`] if the job's state does not permit it.
     fn change(&self, id: &str, action: Action) -> Result<(), SourceError>;
 
-    /// The moves of a shortest solution. May take long; the server asks for one at a time, and keeps
-    /// the answer.
+    /// The moves of a shortest solution. May take long; the server requests one at a time, and
+    /// caches the answer.
     ///
     /// # Errors
-    /// Those of [`Self::job`]; [`SourceError::Refused`] with the reason if there are none, or they
-    /// cannot be had here.
+    /// Those of [`Self::job`]; [`SourceError::Refused`] with the reason if there is no solution, or
+    /// it cannot be found here.
     fn solution(&self, id: &str) -> Result<Solution, SourceError>;
 
-    /// The drawing of a position as SVG, in the dark or the light theme; none if the puzzle has none.
-    /// `position` is one of a [`Solution`].
+    /// The drawing of a position as SVG, in the dark or the light theme; `None` if the puzzle has
+    /// no drawings. `position` is one of a [`Solution`].
     ///
     /// # Errors
     /// Those of [`Self::job`].
     fn drawing(&self, id: &str, position: &str, dark: bool) -> Result<Option<String>, SourceError>;
 }
 
-/// What a program knows of puzzles: names of results, commands, moves and drawings.
+/// A program's presentation of puzzles: titles of results, commands, moves and drawings.
 pub trait Presenter: Debug + Send + Sync {
     /// Texts about a job and its result. Opens the job's space, which takes milliseconds.
     fn texts(&self, job: &Job) -> Texts;
@@ -70,10 +71,10 @@ pub trait Presenter: Debug + Send + Sync {
     /// The moves of a shortest solution of a job.
     ///
     /// # Errors
-    /// [`SourceError::Refused`] with the reason if they cannot be had here.
+    /// [`SourceError::Refused`] with the reason if they cannot be found here.
     fn solution(&self, job: &Job) -> Result<Solution, SourceError>;
 
-    /// The drawing of a position of a solution as SVG; none if the puzzle has none.
+    /// The drawing of a position of a solution as SVG; `None` if the puzzle has no drawings.
     fn drawing(&self, job: &Job, position: &str, dark: bool) -> Option<String>;
 }
 
@@ -86,7 +87,7 @@ pub struct Texts {
     pub command: String,
 }
 
-/// A presenter that knows no puzzles.
+/// A presenter without any puzzle.
 #[derive(Debug, Default)]
 pub struct PlainPresenter;
 
@@ -108,16 +109,16 @@ impl Presenter for PlainPresenter {
     }
 }
 
-/// Why there is nothing to show, or a change is not made.
+/// Why a call of a [`Source`] failed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SourceError {
     /// There is no such job.
     #[error("there is no job {0}")]
     NoSuchJob(String),
-    /// The job's state or kind does not permit it.
+    /// The job's state or kind does not permit the call.
     #[error("{0}")]
     Refused(String),
-    /// It cannot be read or written now.
+    /// The data cannot be read or written now.
     #[error("{0}")]
     Unavailable(String),
 }

@@ -1,4 +1,4 @@
-//! State of a dashboard's server, and the answers that need it.
+//! Shared state of a dashboard's server, and the answers that need it.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -16,13 +16,13 @@ use crate::dashboard::model::{Job, LogEntry, Overview, Solution};
 use crate::dashboard::session::Sessions;
 use crate::dashboard::source::{Source, SourceError};
 
-/// Jobs whose data is kept.
+/// Most jobs whose data is kept.
 const JOBS: usize = 4;
 
-/// Solutions that are kept.
+/// Most solutions that are kept.
 const SOLUTIONS: usize = 4;
 
-/// What requests share.
+/// State that all requests share.
 pub(crate) struct Shared {
     pub(crate) source: Arc<dyn Source>,
     pub(crate) platform: Arc<dyn Platform>,
@@ -38,7 +38,7 @@ pub(crate) struct Shared {
     tracing: tokio::sync::Mutex<()>,
 }
 
-/// The values of the ids that were used last.
+/// Cache of the most recently used values, by id.
 struct Recent<T> {
     most: usize,
     /// Values by id, with the number of the last use.
@@ -76,7 +76,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 #[derive(Serialize)]
 struct ShownJob<'a> {
     job: &'a Job,
-    /// Changes with the charts; none if there are more layers than they show.
+    /// A number that changes with the charts; `None` if there are more layers than they show.
     charts: Option<u64>,
 }
 
@@ -123,7 +123,7 @@ impl Shared {
         done.unwrap_or_else(|panicked| Err(SourceError::Unavailable(panicked.to_string())))
     }
 
-    /// What computes the frames of a topic.
+    /// The function that computes the frames of a topic.
     pub(crate) fn compute(self: &Arc<Self>, topic: Topic) -> Compute {
         let shared = Arc::clone(self);
         Box::new(move || {
@@ -175,7 +175,7 @@ impl Shared {
                 return Arc::clone(chart);
             }
             let chart: Arc<str> = charts::draw(data.drawn(), request).into();
-            // A viewer can ask for any size.
+            // Bounded: viewers can request many sizes.
             if data.charts.len() >= charts::KEPT {
                 data.charts.clear();
             }
@@ -223,7 +223,7 @@ impl Shared {
 
 /// A value as JSON. Line breaks, which end an event, are escaped in it.
 pub(crate) fn json(value: &impl Serialize) -> String {
-    // Maps have text keys and all numbers are finite or null: it cannot fail.
+    // This cannot fail: maps have text keys, and all numbers are finite or null.
     serde_json::to_string(value).unwrap_or_else(|error| format!("{{\"error\":\"{error}\"}}"))
 }
 

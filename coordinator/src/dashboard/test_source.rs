@@ -1,4 +1,4 @@
-//! A source for tests: one job, which tests edit.
+//! Data source for tests: one job, which tests edit.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -10,7 +10,7 @@ use crate::dashboard::source::{Source, SourceError};
 /// Parts of layers and logs.
 const PART: usize = 1_000;
 
-/// The job `a`, its layers, its log and the changes that were asked for.
+/// The job `a`, its layers, its log and the requested changes.
 #[derive(Debug, Default)]
 pub(crate) struct TestSource {
     inner: Mutex<Inner>,

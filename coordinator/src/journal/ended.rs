@@ -21,13 +21,14 @@ pub struct EndedJob {
     pub state: EndState,
 }
 
-/// The key and the value of a job; `None` if it has not ended.
+/// The key and the value of a job in the index; `None` if it has not ended.
 fn indexed(entry: &JobEntry) -> Option<(String, EndedJob)> {
     let (state, ended) = (EndState::of(&entry.state)?, entry.ended?);
     Some((end_key(ended, entry.order), EndedJob { id: entry.id.clone(), ended, state }))
 }
 
-/// Updates the index after a change of a job; it may be new, or removed.
+/// Updates the index after a change of a job. `before` is `None` for a new job, `after` for a
+/// removed one.
 pub(super) fn set_end(
     tx: &Writing,
     before: Option<&JobEntry>,
@@ -43,8 +44,8 @@ pub(super) fn set_end(
     after.map_or(Ok(()), |(key, job)| tx.put(ENDED, &key, &job))
 }
 
-/// The time of an end, in seconds since 1970: now, or the last recorded one if the clock went back. So
-/// the order of the ends is that of the times.
+/// The time to record for a job that ends, in seconds since 1970: `now`, or the last recorded time
+/// if the clock went back. So the recorded times never decrease.
 pub(super) fn end_time(tx: &Writing, now: u64) -> Result<u64> {
     let Some(key) = tx.last_key(ENDED)? else { return Ok(now) };
     let last = key.split_once('/').and_then(|(ended, _)| ended.parse().ok());

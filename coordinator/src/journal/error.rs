@@ -36,7 +36,7 @@ pub enum JournalError {
         path: PathBuf,
         /// The format of this program.
         expected: u32,
-        /// The journal's.
+        /// The format of the file.
         found: u32,
     },
     /// Another process, or another part of this one, has the journal open.
@@ -63,7 +63,7 @@ pub enum JournalError {
         /// The fault.
         what: String,
     },
-    /// The operating system gave no random numbers for an id.
+    /// The operating system provides no random numbers for an id.
     #[error(transparent)]
     Random(#[from] NetError),
     /// No job matches.
@@ -81,7 +81,7 @@ pub enum JournalError {
     Ambiguous {
         /// The id, name or prefix.
         what: String,
-        /// Ids of the jobs, ascending. Of many only the first.
+        /// Ids of the jobs, ascending; only the first ones if there are many.
         jobs: Vec<String>,
     },
     /// A job of that name has another specification.
@@ -108,7 +108,7 @@ pub enum JournalError {
         /// The job's state.
         state: JobState,
     },
-    /// The job of that name waits or runs, and another one of the name is to start.
+    /// The job of that name waits or runs, and a new job of the same name was requested.
     #[error("job {job} has the name {name:?} and has not ended: cancel it first, or omit `new`")]
     NameInUse {
         /// The name.
@@ -128,7 +128,7 @@ pub enum JournalError {
         /// The name.
         name: String,
     },
-    /// The job has not ended, or has ended with a result.
+    /// The job cannot be resumed: it has not ended, or has ended with a result.
     #[error("job {job} is {state} and cannot be resumed")]
     NotResumable {
         /// The job.
@@ -155,7 +155,7 @@ pub enum JournalError {
     Gap {
         /// The job.
         job: String,
-        /// The next depth. A first line may also have a smaller one.
+        /// The depth after the last layer. The first new line may also have a smaller depth.
         expected: u32,
         /// The depth of the line.
         found: u32,
@@ -171,7 +171,7 @@ pub enum JournalError {
     },
 }
 
-/// The first ids, and whether there are more.
+/// The first ids as a text, which says whether there are more.
 fn first(jobs: &[String]) -> String {
     let named = &jobs[..jobs.len().min(JournalError::NAMED_JOBS)];
     let more = if jobs.len() > named.len() { " and others" } else { "" };
@@ -201,8 +201,8 @@ impl JournalError {
         matches!(self, Self::Io { .. } | Self::Unusable { .. })
     }
 
-    /// The same error for a later operation that fails for the same reason; none if the file is not
-    /// the reason.
+    /// A copy of the error for a later operation that fails for the same reason; `None` if the
+    /// reason is not the file.
     pub(super) fn repeated(&self) -> Option<Self> {
         match self {
             Self::Io { op, path, source } => {

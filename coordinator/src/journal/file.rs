@@ -1,4 +1,4 @@
-//! The database file: creation, opening, and transactions that return errors instead of panics.
+//! Database file: creation, opening, and transactions that return errors instead of panicking.
 //!
 //! The database (redb) does not detect all damage by itself:
 //! - By default it does not check the file and may panic on damage. Here all pages in use are
@@ -28,7 +28,7 @@ use super::table::{Reading, Tx, Writing};
 
 type Result<T> = std::result::Result<T, JournalError>;
 
-/// Cache of the database. Most journals are smaller.
+/// Size of the database's cache. Most journals are smaller.
 const CACHE_BYTES: usize = 16 << 20;
 
 /// End of the name of a file that is being created.
@@ -45,8 +45,8 @@ const SPARSE: u64 = 4;
 
 /// A database file. Dropping closes it.
 ///
-/// After an error of the operating system the database refuses everything until it is opened again.
-/// The store does this at its next use, at most once a second.
+/// After an error of the operating system the database refuses all operations until it is opened
+/// again. The store opens it again at its next use, at most once a second.
 pub(super) struct Store {
     path: PathBuf,
     setup: JournalSetup,
@@ -57,14 +57,14 @@ pub(super) struct Store {
 /// The open database, if it could be opened.
 struct OpenDatabase {
     database: Option<Database>,
-    /// Whether it refuses everything.
+    /// Whether the database refuses all operations.
     is_broken: bool,
-    /// Time of the last attempt to open it again.
+    /// Time of the last attempt to open the database again.
     reopened: Option<Instant>,
 }
 
 impl OpenDatabase {
-    /// Whether it can be opened again now.
+    /// Whether it is due to be opened again.
     fn is_due(&self) -> bool {
         self.is_broken && self.reopened.is_none_or(|last| last.elapsed() >= REOPEN_INTERVAL)
     }
@@ -89,7 +89,7 @@ impl Store {
         Store { path: path.to_path_buf(), setup, open: RwLock::new(open), health: Health::new() }
     }
 
-    /// The file.
+    /// Path of the file.
     pub(super) fn path(&self) -> &Path {
         &self.path
     }
@@ -112,8 +112,8 @@ impl Store {
         self.checked(result)
     }
 
-    /// Runs a durable write transaction. An error changes nothing; only an error of the commit
-    /// itself leaves open whether all or nothing has changed.
+    /// Runs a durable write transaction. After an error nothing has changed, except that an error
+    /// of the commit leaves open whether all or nothing has changed.
     pub(super) fn write<T>(&self, body: impl FnOnce(&Writing) -> Result<T>) -> Result<T> {
         let in_caller = Cell::new(false);
         let open = self.ready();
@@ -163,7 +163,7 @@ impl Store {
         self.checked(shrunk)
     }
 
-    /// The open database, opened again if that is due.
+    /// Locks the database for use, after opening it again if that is due.
     fn ready(&self) -> RwLockReadGuard<'_, OpenDatabase> {
         let open = self.open.read().unwrap_or_else(PoisonError::into_inner);
         if !open.is_due() {
@@ -174,7 +174,7 @@ impl Store {
         self.open.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Opens a database that refuses everything again.
+    /// Opens the database again if that is due.
     fn reopen(&self) {
         let mut state = self.open.write().unwrap_or_else(PoisonError::into_inner);
         // Another thread may have opened it already.
@@ -193,8 +193,9 @@ impl Store {
         }
     }
 
-    /// Records an error after which the database refuses everything, and opens it again if that is
-    /// due: reads succeed on a full disk, too. Returns the original error, not that of the refusal.
+    /// Records an error after which the database refuses all operations, and opens it again if that
+    /// is due, so that reads succeed even on a full disk. Returns the original error rather than
+    /// that of a refused operation.
     fn checked<T>(&self, result: Result<T>) -> Result<T> {
         let Err(error) = result else { return result };
         if !error.is_unavailable() {
@@ -224,7 +225,7 @@ impl Store {
         txn.commit().map_err(JournalError::database("write", &self.path))
     }
 
-    /// Closes the database, and reports an error.
+    /// Closes the database. Returns the error if that fails.
     fn close(self) -> Result<()> {
         let mut open = self.open.write().unwrap_or_else(PoisonError::into_inner);
         let Some(database) = open.database.take() else { return Ok(()) };
@@ -239,7 +240,8 @@ impl Drop for Store {
     }
 }
 
-/// Closes a database. This reads and writes; the next opening repairs what a failure leaves.
+/// Closes a database and ignores errors. Closing reads and writes the file; after a failure the
+/// next opening repairs the file.
 fn close_quietly(database: Option<Database>) {
     let _ = catch_unwind(AssertUnwindSafe(|| drop(database)));
 }
@@ -256,8 +258,8 @@ fn builder() -> Builder {
     builder
 }
 
-/// Creates a file under a temporary name and renames it: an incomplete file of the final name would
-/// look like a damaged one.
+/// Creates a file under a temporary name, then gives it its final name: an incomplete file of the
+/// final name would look like a damaged one.
 fn create(
     path: &Path,
     setup: &JournalSetup,
@@ -278,7 +280,8 @@ fn create(
         store.close()?;
         File::open(&temp).and_then(|file| file.sync_all()).map_err(failed("create"))?;
         match std::fs::hard_link(&temp, path) {
-            // Another process was faster. If it still uses the file, opening it fails.
+            // Another process has created the file first. If it still uses the file, opening it
+            // fails.
             Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(()),
             // Some file systems have no hard links.
             Err(_) => std::fs::rename(&temp, path).map_err(failed("create")),

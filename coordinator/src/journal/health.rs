@@ -1,4 +1,4 @@
-//! Health of the journal's file: the fault that lasts, and the log lines about it.
+//! Health of the journal's file: the current fault, and the log lines about it.
 
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -23,7 +23,7 @@ struct State {
     written: Option<Instant>,
     /// Time of the last log line about a fault.
     logged: Option<Instant>,
-    /// Whether the log has a line about the fault that lasts.
+    /// Whether the log has a line about the current fault.
     is_logged: bool,
 }
 
@@ -54,7 +54,7 @@ impl Health {
         self.state().fault.as_ref().and_then(JournalError::repeated)
     }
 
-    /// Whether a write has succeeded within this time, and nothing has failed since.
+    /// Whether a write has succeeded within the time `within`, and nothing has failed since.
     pub(super) fn is_proven(&self, within: Duration) -> bool {
         let state = self.state();
         state.fault.is_none() && state.written.is_some_and(|last| last.elapsed() < within)

@@ -38,7 +38,7 @@ pub(super) fn unended(tx: &Reading) -> Result<Unended> {
     Ok(unended)
 }
 
-/// Compares the number of jobs with those of the tables.
+/// Checks that the tables of jobs have as many entries as the counter says.
 pub(super) fn check_numbers<A: Access>(tx: &Tx<A>) -> Result<()> {
     let expected = counts(tx)?.jobs;
     for table in [JOBS, SUBMITTED] {

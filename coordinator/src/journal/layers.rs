@@ -19,7 +19,7 @@ impl Journal {
     ///
     /// # Errors
     /// `Gap` if the depths of the lines are not consecutive or leave a gap to the stored layers;
-    /// else as [`Self::update`].
+    /// otherwise those of [`Self::update`].
     pub fn checkpoint(
         &self,
         id: &str,
@@ -51,7 +51,7 @@ impl Journal {
         changed.map(|(entry, ())| entry)
     }
 
-    /// The history of a job: a line for each layer from depth 0 on.
+    /// The history of a job: a record of each layer from depth 0 on.
     ///
     /// # Errors
     /// `NoSuchJob`.
@@ -67,7 +67,7 @@ impl Journal {
         })
     }
 
-    /// The layers of a job in a range of depths, as far as the journal has them.
+    /// The layers of a job in a range of depths; those that the journal does not have are skipped.
     ///
     /// # Errors
     /// `NoSuchJob`.
@@ -84,7 +84,7 @@ impl Journal {
     }
 }
 
-/// The depth after the last line, if the depths count up from `first`.
+/// The depth after the last line. Checks that the depths of the lines count up from `first`.
 fn depth_after(id: &str, first: u32, lines: &[LayerRecord]) -> Result<u32> {
     let mut expected = first;
     for line in lines {

@@ -1,4 +1,4 @@
-//! Finding and listing jobs.
+//! Lookup and lists of jobs.
 //!
 //! Names and the order of submission have tables of their own, so that no operation but
 //! [`Journal::jobs`] reads more jobs than it returns.
@@ -20,19 +20,19 @@ use crate::entry::{ClusterCheckpoint, EndState, JobEntry, JobOptions, JobState};
 
 type Result<T> = std::result::Result<T, JournalError>;
 
-/// Jobs of a part of a list.
+/// Most jobs in a part of a list.
 const PART: usize = 256;
 
 /// Some jobs of a list.
 #[derive(Debug, PartialEq)]
 pub(crate) struct JobPart {
     pub(crate) jobs: Vec<JobEntry>,
-    /// Where the next part begins; none after the last.
+    /// Where the next part begins; `None` after the last.
     pub(crate) next: Option<u64>,
 }
 
 impl Journal {
-    /// Finds a job by its id, else by its name, else by a prefix of its id.
+    /// Finds a job by its id, otherwise by its name, otherwise by a prefix of its id.
     ///
     /// # Errors
     /// `NoSuchJob`; `Ambiguous` if several ids have the prefix.
@@ -59,7 +59,7 @@ impl Journal {
         })
     }
 
-    /// Those of the jobs with these ids that exist.
+    /// The jobs with these ids; ids without a job are skipped.
     ///
     /// # Errors
     /// `Io`, `Corrupt` or `Unusable`, see [`Journal`].
@@ -71,7 +71,7 @@ impl Journal {
         })
     }
 
-    /// All jobs, in the order of the queue. They may take much memory.
+    /// All jobs, in the order of the queue. The list may take much memory.
     ///
     /// # Errors
     /// `Io`, `Corrupt` or `Unusable`, see [`Journal`].
@@ -86,8 +86,8 @@ impl Journal {
         Ok(jobs)
     }
 
-    /// The next jobs in the order of submission, from a place on; the first is 0. Their checkpoints
-    /// have no files and no owners, which take most of the time to read.
+    /// The next jobs in the order of submission, from place `first` on, which counts from 0. Their
+    /// checkpoints are read without files and owners, which would take most of the time.
     ///
     /// # Errors
     /// `Io`, `Corrupt` or `Unusable`, see [`Journal`].
@@ -120,8 +120,8 @@ impl Journal {
         Ok(ended)
     }
 
-    /// The jobs that ended last, newest first, and whether there are more. They are as in
-    /// [`Self::jobs_from`].
+    /// The `most` jobs that ended last, newest first, and whether there are more. They lack files
+    /// and owners, as in [`Self::jobs_from`].
     ///
     /// # Errors
     /// `Io`, `Corrupt` or `Unusable`, see [`Journal`].
@@ -136,7 +136,7 @@ impl Journal {
         })
     }
 
-    /// The number of ended jobs by state. Reads the index of all that ended.
+    /// The number of ended jobs in each state. Reads the whole index of ended jobs.
     ///
     /// # Errors
     /// `Io`, `Corrupt` or `Unusable`, see [`Journal`].
@@ -185,7 +185,7 @@ impl From<JobRecord> for (u64, JobEntry) {
     }
 }
 
-/// [`JobRecord`] without what lists do not show.
+/// [`JobRecord`] without the parts that lists do not show.
 #[derive(Deserialize)]
 struct ListedRecord {
     submitted: u64,

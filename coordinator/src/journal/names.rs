@@ -1,7 +1,7 @@
-//! Names of workers, of which no two are equal.
+//! Unique names of workers.
 //!
-//! A worker without a given name has its host's. Where several workers are on a host, each has the
-//! host's name and its port.
+//! A worker without a given name has its host's name. If a host has several workers, the name of
+//! each also has its port.
 
 use std::collections::{BTreeMap, HashSet};
 use std::hash::Hash;
@@ -13,7 +13,7 @@ use crate::entry::{WorkerEntry, WorkerNumber};
 pub struct WorkerName<'a> {
     /// The name.
     pub name: &'a str,
-    /// Whether a user has given it; else it is the host's.
+    /// Whether a user has given the name; otherwise it is the host's name.
     pub is_given: bool,
 }
 
@@ -35,7 +35,7 @@ pub(crate) struct Registration<'a> {
     pub(crate) address: &'a str,
 }
 
-/// Names that a registration gives.
+/// Names that a registration assigns.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Names {
     /// The name of the worker that registers.
@@ -44,11 +44,11 @@ pub(super) struct Names {
     pub(super) renamed: Vec<(WorkerNumber, String)>,
 }
 
-/// Names worker `number`, which registers, among the known ones.
+/// Names worker `number`, which registers, and renames known workers where necessary.
 ///
-/// The name of a worker that is gone, or whose address the new one has, is free: that worker gets its
-/// number behind its name. If a worker is alive that has the name, the new one gets its number behind
-/// the name.
+/// If another worker has the same name, and it is gone or has the same address as the new worker,
+/// the other worker's number is appended to its name. Otherwise the new worker's number is appended
+/// to the new name.
 pub(super) fn assign(
     known: &BTreeMap<WorkerNumber, WorkerEntry>,
     number: WorkerNumber,
@@ -78,7 +78,7 @@ pub(super) fn assign(
     };
     // Each step makes a name longer, and names that end in different numbers differ.
     loop {
-        // Ports repeat, too, if hosts of one name have different addresses.
+        // Ports may repeat, too: hosts of one name may have different addresses.
         if let Some(double) = first_double(&names) {
             number_name(&mut names, double);
         } else if let Some(other) = holder(&names, &own) {
@@ -101,14 +101,14 @@ fn holder(names: &BTreeMap<WorkerNumber, String>, name: &str) -> Option<WorkerNu
     names.iter().find(|(_, other)| *other == name).map(|(number, _)| *number)
 }
 
-/// The first worker whose name a worker of a smaller number has. Each registration asks this, so it
-/// does not compare all pairs of names.
+/// The first worker that has the name of a worker with a smaller number. Takes linear time: each
+/// registration calls it.
 fn first_double<N: Hash + Eq>(names: &BTreeMap<WorkerNumber, N>) -> Option<WorkerNumber> {
     let mut smaller = HashSet::with_capacity(names.len());
     names.iter().find(|(_, name)| !smaller.insert(*name)).map(|(number, _)| *number)
 }
 
-/// Puts the number of a worker behind its name.
+/// Appends the number of a worker to its name.
 fn number_name(names: &mut BTreeMap<WorkerNumber, String>, number: WorkerNumber) {
     if let Some(name) = names.get_mut(&number) {
         *name = format!("{name}#{number}");

@@ -28,10 +28,11 @@ use crate::entry::{JobEntry, JobOptions, JobState, WorkerEntry, WorkerNumber};
 
 type Result<T> = std::result::Result<T, JournalError>;
 
-/// Length of the text that shows whether the journal can be written: about a small checkpoint's.
+/// Length of the text that [`Journal::check_writable`] writes, in bytes: about that of a small
+/// checkpoint.
 const CHECK_BYTES: usize = 16 << 10;
 
-/// Key in [`META`] of a text without a meaning, which [`Journal::check_writable`] writes.
+/// Key in [`META`] of the text that [`Journal::check_writable`] writes. Its content has no meaning.
 const CHECK: &str = "check";
 
 /// Name of a new job.
@@ -39,12 +40,12 @@ const CHECK: &str = "check";
 pub struct JobName<'a> {
     /// 1 to 64 letters, digits, dots, dashes and underscores, no dot at the start.
     pub name: &'a str,
-    /// Whether to use the name of a job that has ended again.
+    /// Whether the name may be reused: it must be that of no job, or of a job that has ended.
     pub again: bool,
 }
 
 impl<'a> From<&'a str> for JobName<'a> {
-    /// A name that no job has, or one that has not ended.
+    /// A name that must not be reused: no job has it, or a job that has not ended.
     fn from(name: &'a str) -> JobName<'a> {
         JobName { name, again: false }
     }
@@ -82,7 +83,8 @@ impl Journal {
         Self::open_with(path, JournalSetup::default())
     }
 
-    /// Opens the journal at `path` like [`Self::open`], in the way that `setup` says.
+    /// Opens the journal at `path` like [`Self::open`], with the file access, random numbers and
+    /// clock of `setup`.
     ///
     /// # Errors
     /// Those of [`Self::open`].
@@ -111,15 +113,15 @@ impl Journal {
         let workers = Mutex::new(WorkerIndex::new(workers));
         let (queue, tombstones) = (QueueIndex::default(), TombstoneIndex::default());
         let journal = Self { store, setup, id, queue, tombstones, workers };
-        // The first calls do not wait for them.
+        // Built now, so that the first calls do not wait for the indexes.
         journal.unended(|_| ())?;
         journal.pending_logs()?;
         journal.shrink();
         Ok(journal)
     }
 
-    /// Whether `name` is the name that a journal `of` has in its folder while it is created. Such a
-    /// file of a process that has ended is a leftover.
+    /// Whether `name` is a temporary name of the journal `of` during its creation. If the creating
+    /// process has ended, such a file is a leftover.
     pub(crate) fn is_temporary(name: &str, of: &str) -> bool {
         file::is_temporary(name, of)
     }
@@ -129,17 +131,18 @@ impl Journal {
         &self.id
     }
 
-    /// Registers a worker. A known id keeps its number and gets the new address. A new id
-    /// gets the next number. At the limit of 4,096 it gets the number of a worker that holds no file
-    /// of a checkpoint or kept layer, for which `is_alive` is false, and which has not registered
-    /// for a minute. That worker is forgotten: if it returns, it is a new one.
+    /// Registers a worker. A known id keeps its number and gets the new address. A new id gets the
+    /// next number. At the limit of 4,096 it gets the number of a worker that holds no file of a
+    /// checkpoint or kept layer, for which `is_alive` is false, and which has not registered for a
+    /// minute. That worker's record is replaced: if it returns, it counts as new.
     ///
-    /// No two workers have the same name. A worker without a given name has its host's, and the port
-    /// of its address where the host has several workers, which are then renamed, too. A given name
-    /// that another worker has which is alive gets the worker's number at its end.
+    /// No two workers have the same name. A worker without a given name has its host's name. If the
+    /// host has several workers, their names also have the ports of their addresses; known workers
+    /// are renamed then. If a live worker already has a given name, the new worker's number is
+    /// appended to it.
     ///
     /// # Errors
-    /// `TooManyWorkers` if there are 4,096 and none of them can be forgotten.
+    /// `TooManyWorkers` if there are 4,096 workers and none of them can be replaced.
     pub fn register<'a>(
         &self,
         id: &'a str,
@@ -157,14 +160,14 @@ impl Journal {
         worker: Registration,
         is_alive: impl Fn(WorkerNumber) -> bool,
     ) -> Result<Registered> {
-        // Held until the number is there: two workers cannot get the same number or name.
+        // Held until the number is recorded, so that no two workers get the same number or name.
         let mut index = self.workers.lock().unwrap_or_else(PoisonError::into_inner);
         let registered = self.store.write(|tx| index.register(tx, limit, worker, is_alive))?;
         index.registered(&registered);
         Ok(registered)
     }
 
-    /// All workers that have registered and were not forgotten, by number.
+    /// All workers that have registered and were not replaced, by number.
     ///
     /// # Errors
     /// `Io`, `Corrupt` or `Unusable`, see [`Journal`].
@@ -172,7 +175,7 @@ impl Journal {
         self.store.read(|tx| workers(tx, &counts(tx)?))
     }
 
-    /// Issues an epoch: 1, and then numbers greater than all before, across restarts.
+    /// Issues an epoch. The first is 1, and each is greater than all before, also across restarts.
     ///
     /// # Errors
     /// `Io`, `Corrupt` or `Unusable`, see [`Journal`].
@@ -218,12 +221,13 @@ impl Journal {
         &self.store
     }
 
-    /// Why the journal cannot be written; none while it can.
+    /// Why the journal cannot be written; `None` while it can.
     pub(crate) fn fault(&self) -> Option<JournalError> {
         self.store.health().fault()
     }
 
-    /// Checks that the journal can be written, by a write unless one has succeeded within `recent`.
+    /// Checks that the journal can be written. Writes for that, unless a write has succeeded within
+    /// `recent`.
     ///
     /// # Errors
     /// `Io`, `Corrupt` or `Unusable`, see [`Journal`].
@@ -231,7 +235,7 @@ impl Journal {
         if self.store.health().is_proven(recent) {
             return Ok(());
         }
-        // It differs each time: an equal value would not be written.
+        // The text differs each time: an equal value would not be written.
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let value = format!("{:>width$}", now.as_nanos(), width = CHECK_BYTES);
         self.store.write(|tx| tx.put(META, CHECK, &value))
@@ -255,12 +259,12 @@ impl Journal {
 
     /// Queues a job and returns it with `true`. Its id is `id_prefix` and six random letters. If a
     /// job of that name waits or runs and has the same specification, returns that job unchanged,
-    /// with `false`. A name means the newest job that has it. `expected_layers` is what lists show.
+    /// with `false`. A name means the newest job that has it. Lists show `expected_layers`.
     ///
     /// # Errors
-    /// `NameTaken` if the job of that name has another specification; `NameEnded` if it has ended and
-    /// `name` is not to be used again, `NameInUse` if it has not ended and `name` is to be used again;
-    /// `Name` for names and prefixes that are empty, longer than 64 characters or cannot be a
+    /// `NameTaken` if the job of that name has another specification; `NameEnded` if it has ended
+    /// and [`JobName::again`] is false, `NameInUse` if it has not ended and [`JobName::again`] is
+    /// true; `Name` for names and prefixes that are empty, longer than 64 characters or cannot be a
     /// folder's name; `Unwritable` for values that JSON cannot hold.
     pub fn submit(
         &self,
@@ -363,8 +367,8 @@ impl Journal {
     }
 }
 
-/// Applies the caller's change to a job, unless it changes a fixed field. A job that ends by it ends
-/// now.
+/// Applies the caller's change to a job, unless it changes a fixed field. If the change ends the
+/// job, the time of its end is set.
 pub(super) fn apply<T>(
     tx: &Writing,
     record: &mut JobRecord,
@@ -395,7 +399,8 @@ pub(super) fn apply<T>(
     Ok(result)
 }
 
-/// The job of a name that has not ended.
+/// The job with the name of a submission, if it has not ended. `None` if no job has the name, or if
+/// it has ended and the name may be reused.
 fn unended_of(tx: &Writing, name: JobName<'_>) -> Result<Option<JobEntry>> {
     let JobName { name, again } = name;
     let Some(job) = by_name(tx, name)? else { return Ok(None) };
@@ -409,16 +414,17 @@ fn unended_of(tx: &Writing, name: JobName<'_>) -> Result<Option<JobEntry>> {
     }
 }
 
-/// Whether the specifications of a job before and after a change differ in what its engine
-/// determines, and the engine was still open.
+/// Whether a change of a job's specification is allowed: only engine and shards differ, the engine
+/// is still open, and the job has no layers.
 fn may_change_engine(old: &JobEntry, new: &JobEntry) -> bool {
     let JobSpec { engine, shards, .. } = new.spec;
     let is_open = old.options.engine.is_open() && old.progress.is_none();
     is_open && JobSpec { engine, shards, ..old.spec.clone() } == new.spec
 }
 
-/// The job that has the name of a new one, if their specifications agree. Where both engines were
-/// chosen, they may differ, with the default shards.
+/// Returns `job`, which has the name of a new job, if it has the same specification as the new one.
+/// If the coordinator chose both engines, they may differ, and so may numbers of shards that are
+/// defaults.
 fn same_spec(job: JobEntry, spec: &JobSpec, options: &JobOptions) -> Result<JobEntry> {
     let mut spec = spec.clone();
     if let (Some(before), Some(auto)) = (&job.options.engine.auto, &options.engine.auto) {

@@ -1,8 +1,8 @@
-//! Index of the jobs that have not ended, in memory.
+//! In-memory index of the jobs that have not ended.
 //!
-//! The queue and every status need the jobs to start and the number of jobs before another one. With
-//! the index neither reads all jobs. It is built when the journal is opened, and again
-//! after a transaction of which it is unknown whether it took effect.
+//! The queue needs the jobs to start, and every status of a queued job the number of jobs before
+//! it. With the index neither reads all jobs. It is built when the journal is opened, and rebuilt
+//! after a transaction that may or may not have taken effect.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -29,7 +29,7 @@ struct Unfinished {
     is_running: bool,
 }
 
-/// What the index needs of a job.
+/// The fields of a job that the index needs.
 #[derive(Clone, Debug, Deserialize)]
 pub(super) struct Queued {
     pub(super) id: String,
@@ -64,7 +64,7 @@ pub(crate) struct Places {
 }
 
 impl Places {
-    /// Number of jobs that start before a queued job, those that run included.
+    /// Number of jobs that run or start before a queued job.
     pub(crate) fn before(&self, job: &JobEntry) -> usize {
         self.before.get(&place(&job.options, job.order)).copied().unwrap_or(0)
     }
@@ -89,7 +89,7 @@ impl Unended {
         }
     }
 
-    /// Ids of all, oldest first.
+    /// Ids of all jobs that have not ended, oldest first.
     pub(crate) fn ids(&self) -> Vec<String> {
         let mut jobs: Vec<&Unfinished> = self.jobs.values().collect();
         jobs.sort_by_key(|job| job.created);
@@ -114,8 +114,8 @@ impl Unended {
         self.jobs.values().filter(|job| job.is_running).map(|job| job.id.as_str())
     }
 
-    /// The jobs to start: those that ran when the coordinator ended, and those that wait and for which
-    /// there is room. `has_started` says whether a job is active.
+    /// The jobs to start: those that ran when the coordinator ended, and waiting ones for which
+    /// there is room. `has_started` tells whether a job is already active.
     pub(crate) fn startable(
         &self,
         mut room: Room,
@@ -164,7 +164,7 @@ impl QueueIndex {
         let written = write();
         match (&written, &mut *known) {
             (Ok((entry, _)), Some(unended)) => unended.set(entry.into()),
-            // It may have taken effect.
+            // The transaction may have taken effect.
             (Err(_), known) => *known = None,
             (Ok(_), None) => {}
         }
@@ -177,7 +177,7 @@ impl QueueIndex {
         *self.known() = None;
     }
 
-    /// Reads the index; `load` builds it if it is not known.
+    /// Reads the index; `load` builds it first if necessary.
     pub(super) fn read<T>(
         &self,
         load: impl FnOnce() -> Result<Unended>,
@@ -212,7 +212,7 @@ mod tests {
         journal.submit("hanoi", None, spec, options, 0, None).unwrap().0
     }
 
-    /// What starts on one worker if nothing runs, and the number of jobs before `job`.
+    /// The job that starts on a single worker if nothing runs, and the number of jobs before `job`.
     fn next_and_before(journal: &Journal, job: &JobEntry) -> (Option<String>, usize, usize) {
         let next = |jobs: &Unended| {
             let start = jobs.startable(Room::new(1, []), |_| false).into_iter().next();

@@ -11,7 +11,7 @@ use crate::entry::{JobEntry, WorkerNumber};
 
 type Result<T> = std::result::Result<T, JournalError>;
 
-/// Version of what the tables hold.
+/// Version of the content of the tables.
 pub(super) const FORMAT: u32 = 1;
 
 /// [`Counts`] under the key [`COUNTS`].
@@ -21,7 +21,7 @@ pub(super) const COUNTS: &str = "counts";
 pub(super) const JOBS: Name = "jobs";
 /// Ids of jobs by submission, see [`submission_key`].
 pub(super) const SUBMITTED: Name = "submitted";
-/// Ids of jobs by name, of those that have one.
+/// Ids of named jobs, by name.
 pub(super) const NAMES: Name = "names";
 /// [`LayerRecord`] by job and depth, see [`layer_key`].
 pub(super) const LAYERS: Name = "layers";
@@ -67,7 +67,8 @@ pub(super) fn counts<A: Access>(tx: &Tx<A>) -> Result<Counts> {
     tx.get(META, COUNTS)?.ok_or_else(|| tx.corrupt(META, COUNTS, "it is missing"))
 }
 
-/// The number after one of the counters. A counter at the greatest number is damaged.
+/// The number after `number`, the value of a counter. A counter at the greatest number is reported
+/// as damaged.
 pub(super) fn next<A: Access>(tx: &Tx<A>, what: &str, number: u64) -> Result<u64> {
     let next = number.checked_add(1);
     next.ok_or_else(|| tx.corrupt(META, COUNTS, format!("there is no {what} after {number}")))
@@ -82,7 +83,8 @@ pub(super) fn record<A: Access>(tx: &Tx<A>, id: &str) -> Result<JobRecord> {
     }
 }
 
-/// Checks that the last layer of a job is there: its number bounds the work of a change.
+/// Checks that the last layer of a job exists. The number of layers must be right, since the work
+/// of a change depends on it.
 pub(super) fn check_last_layer<A: Access>(tx: &Tx<A>, record: &JobRecord) -> Result<()> {
     let JobRecord { layers, entry, .. } = record;
     let Some(last) = layers.checked_sub(1) else { return Ok(()) };
@@ -115,17 +117,18 @@ pub(super) fn no_job(what: &str) -> JournalError {
     JournalError::NoSuchJob { what: what.to_owned() }
 }
 
-/// Keys sort by depth. No id contains a slash.
+/// Key of a layer in [`LAYERS`]. The keys of a job sort by depth. Ids contain no slash.
 pub(super) fn layer_key(id: &str, depth: u32) -> String {
     format!("{id}/{depth:010}")
 }
 
-/// Keys sort by the time of the end, in seconds since 1970, then by the place in the queue.
+/// Key of a job in [`ENDED`]. Keys sort by the time of the end, in seconds since 1970, then by the
+/// place in the queue.
 pub(super) fn end_key(ended: u64, order: u64) -> String {
     format!("{ended:020}/{order:020}")
 }
 
-/// Keys sort by the time of submission.
+/// Key of a job in [`SUBMITTED`]. Keys sort by the order of submission.
 pub(super) fn submission_key(submitted: u64) -> String {
     format!("{submitted:020}")
 }

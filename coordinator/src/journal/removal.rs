@@ -1,8 +1,8 @@
 //! Removal of jobs, and the tombstones of removed jobs.
 //!
-//! A job's records go in one transaction, which leaves a tombstone: the workers that may still hold
-//! files of the job, and whether its log may still be there. The tombstone goes when all of that is
-//! gone. So a removal that a crash interrupts is finished later.
+//! One transaction removes a job's records and leaves a tombstone, which lists the workers that may
+//! still hold files of the job, and whether its log may still exist. The tombstone is removed when
+//! all of them are gone. So a removal that a crash interrupts is finished later.
 
 use std::collections::BTreeMap;
 
@@ -27,9 +27,9 @@ const MAX_TOMBSTONES: usize = limits::TOMBSTONES;
 /// Changes of tombstones in a transaction.
 #[derive(Debug, Default)]
 struct Changes {
-    /// Replaced or added ones.
+    /// Tombstones to add or replace.
     set: Vec<Tombstone>,
-    /// Ids of those that go.
+    /// Ids of the jobs whose tombstones are removed.
     removed: Vec<String>,
 }
 
@@ -44,7 +44,8 @@ impl Journal {
         removed.pop().ok_or_else(|| JournalError::NotEnded { job: id.to_owned() })
     }
 
-    /// Removes those of the jobs that exist and have ended, in one transaction. Returns them.
+    /// Removes the jobs among `ids` that exist and have ended, in one transaction. Returns the
+    /// removed jobs.
     ///
     /// # Errors
     /// `Io`, `Corrupt` or `Unusable`, see [`Journal`].
@@ -77,8 +78,8 @@ impl Journal {
         Ok(jobs)
     }
 
-    /// Adds tombstones of jobs that the journal does not have: workers are to remove what they hold of
-    /// them. Jobs that the journal has, or has removed, are left as they are.
+    /// Adds tombstones for jobs that the journal does not have, so that the given workers remove
+    /// their files. Jobs that the journal has, or has a tombstone of, stay as they are.
     ///
     /// # Errors
     /// `Io`, `Corrupt` or `Unusable`, see [`Journal`].
@@ -109,7 +110,7 @@ impl Journal {
         self.store().read(|tx| Ok(tx.get::<JobRecord>(JOBS, id)?.is_some()))
     }
 
-    /// Removed jobs of which a worker may still hold files, by id; `most` at most.
+    /// Ids of removed jobs of which a worker may still hold files, ascending; at most `most`.
     ///
     /// # Errors
     /// `Io`, `Corrupt` or `Unusable`, see [`Journal`].
@@ -135,7 +136,7 @@ impl Journal {
         })
     }
 
-    /// Removed jobs whose logs may still be there, by id.
+    /// Ids of removed jobs whose logs may still exist, ascending.
     ///
     /// # Errors
     /// `Io`, `Corrupt` or `Unusable`, see [`Journal`].
@@ -145,7 +146,7 @@ impl Journal {
         })
     }
 
-    /// Records that workers hold no files of removed jobs any more.
+    /// Records that workers no longer hold files of removed jobs.
     ///
     /// # Errors
     /// `Io`, `Corrupt` or `Unusable`, see [`Journal`].
@@ -238,7 +239,8 @@ fn remove_records(tx: &Writing, id: &str) -> Result<Option<JobEntry>> {
     Ok(Some(entry))
 }
 
-/// The changes that replace tombstones, and remove those that are done. Equal ones do not change.
+/// The changes that write the tombstones `new` and remove those that are done. Tombstones that
+/// equal the known ones are skipped.
 fn changes_to(known: &Tombstones, new: impl Iterator<Item = Tombstone>) -> Changes {
     let mut changes = Changes::default();
     for tombstone in new {
@@ -251,8 +253,8 @@ fn changes_to(known: &Tombstones, new: impl Iterator<Item = Tombstone>) -> Chang
     changes
 }
 
-/// Drops the oldest tombstones beyond the limit. Absent workers keep the files of these jobs, as those
-/// of jobs that the journal does not know.
+/// Drops the oldest tombstones beyond the limit. Absent workers keep the files of these jobs until
+/// `strata gc` removes them.
 fn drop_oldest(known: &Tombstones, changes: &mut Changes) {
     let excess = (known.len() + changes.set.len()).saturating_sub(MAX_TOMBSTONES);
     if excess == 0 {

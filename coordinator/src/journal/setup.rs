@@ -1,4 +1,4 @@
-//! What a journal needs of its machine.
+//! Environment of a journal: file access, random numbers and the time of day.
 
 use std::fmt;
 use std::io;
@@ -34,7 +34,8 @@ pub struct JournalSetup {
 }
 
 impl JournalSetup {
-    /// Opens files of the operating system; random numbers and the time come from a platform.
+    /// Opens files through the operating system, and takes random numbers and the time from a
+    /// platform.
     #[must_use]
     pub fn on(platform: &Arc<dyn Platform>) -> JournalSetup {
         let (platform, clock) = (Arc::clone(platform), Arc::clone(platform));
@@ -45,7 +46,7 @@ impl JournalSetup {
         }
     }
 
-    /// Replaces how an existing file is opened.
+    /// Replaces the function that opens an existing file.
     #[must_use]
     pub fn open_with(
         self,
@@ -84,7 +85,7 @@ impl JournalSetup {
         Ok((0..COUNT).map(letter).collect())
     }
 
-    /// Whether a text can be one of [`Self::letters`].
+    /// Whether a text has the form of [`Self::letters`].
     pub(super) fn are_letters(text: &str) -> bool {
         text.len() == COUNT && text.bytes().all(|byte| LETTERS.contains(&byte))
     }

@@ -1,4 +1,4 @@
-//! Checksummed values in the database's tables.
+//! Tables of checksummed values in the database.
 //!
 //! Keys are text. A value is a checksum and JSON. The checksum is the xxh3-64, little-endian, of
 //! table name, key and JSON.
@@ -25,7 +25,8 @@ const CHECKSUM: usize = 8;
 /// The range of all keys, which are ASCII.
 pub(super) const ALL: Range<&str> = ""..END;
 
-/// Greater than every key, and than every key with a prefix that it follows.
+/// A text greater than every key; appended to a prefix, it is greater than every key with that
+/// prefix.
 pub(super) const END: &str = "\u{80}";
 
 /// Name of a table.
@@ -139,7 +140,7 @@ impl<'a, A: Access> Tx<'a, A> {
         Ok(found)
     }
 
-    /// Calls `visit` with the keys and values in a range of keys, ascending, until it breaks.
+    /// Calls `visit` with the keys and values in a range of keys, ascending, until `visit` breaks.
     pub(super) fn each<T: DeserializeOwned>(
         &self,
         table: Name,
@@ -288,7 +289,7 @@ where
     let refused = |what: String| JournalError::Unwritable { table, key: key.to_owned(), what };
     let mut sealed = vec![0; CHECKSUM];
     serde_json::to_writer(&mut sealed, value).map_err(|error| refused(error.to_string()))?;
-    // JSON writes values that it cannot hold, such as an infinite number, as null.
+    // JSON writes values that it cannot represent, such as an infinite number, as null.
     let read: T = serde_json::from_slice(&sealed[CHECKSUM..])
         .map_err(|error| refused(format!("it could not be read back: {error}")))?;
     if read != *value {

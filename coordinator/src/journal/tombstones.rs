@@ -12,7 +12,7 @@ use crate::entry::WorkerNumber;
 
 type Result<T> = std::result::Result<T, JournalError>;
 
-/// What is left of a removed job.
+/// Record of a removed job until its log and all its files are gone.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Tombstone {
@@ -20,29 +20,29 @@ pub(super) struct Tombstone {
     pub(super) job: String,
     /// Time of the removal, in seconds since 1970.
     pub(super) removed: u64,
-    /// Whether the job's log may still be there.
+    /// Whether the job's log may still exist.
     pub(super) log: bool,
     /// Workers that may still hold files of the job, ascending.
     pub(super) workers: Vec<WorkerNumber>,
 }
 
 impl Tombstone {
-    /// Whether nothing is left of the job.
+    /// Whether the log and all files of the job are gone.
     pub(super) fn is_done(&self) -> bool {
         !self.log && self.workers.is_empty()
     }
 }
 
-/// By the id of the job.
+/// Tombstones by the id of the job.
 pub(super) type Tombstones = BTreeMap<String, Tombstone>;
 
-/// The tombstones, in memory. They are read again after a transaction of which it is unknown whether
-/// it took effect.
+/// The tombstones, in memory. They are read again after a transaction that may or may not have
+/// taken effect.
 #[derive(Debug, Default)]
 pub(super) struct TombstoneIndex(Mutex<Option<Tombstones>>);
 
 impl TombstoneIndex {
-    /// The tombstones, if they are known.
+    /// Locks the tombstones; `None` if they have to be read again.
     pub(super) fn known(&self) -> MutexGuard<'_, Option<Tombstones>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }

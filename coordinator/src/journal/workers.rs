@@ -1,7 +1,8 @@
-//! Workers of the journal: registration, and the reuse of numbers of workers that are gone.
+//! Registration of workers in the journal, and reuse of the numbers of workers that are gone.
 //!
-//! Numbers name files and messages, so they stay small: they count up from 0 without a gap. At the
-//! limit a new worker gets the number of one that is gone and holds nothing that the journal names.
+//! Numbers are part of file names and messages, so they stay small: they count up from 0 without a
+//! gap. At the limit a new worker gets the number of a worker that is gone and holds no file that
+//! the journal names.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::ControlFlow;
@@ -22,16 +23,17 @@ type Result<T> = std::result::Result<T, JournalError>;
 /// Most workers a cluster can have.
 pub(super) const MAX_WORKERS: WorkerNumber = limits::WORKERS as WorkerNumber;
 
-/// Time since a worker's last registration before which its number is not reused. It covers a
-/// worker that has registered and is not connected yet.
+/// The number of a worker is not reused within this time after its last registration. The time
+/// covers a worker that has registered and is not connected yet.
 const LEAST_AGE: Duration = Duration::from_secs(60);
 
-/// What registration knows of the workers without reading the journal.
+/// In-memory index of the workers, so that a registration reads no other worker's record.
 #[derive(Debug, Default)]
 pub(super) struct WorkerIndex {
     numbers: HashMap<String, WorkerNumber>,
     workers: BTreeMap<WorkerNumber, WorkerEntry>,
-    /// Last registration of each worker, of those that registered since the journal was opened.
+    /// Time of the last registration of each worker that has registered since the journal was
+    /// opened.
     registered: HashMap<WorkerNumber, Instant>,
 }
 
@@ -40,7 +42,7 @@ pub(super) struct WorkerIndex {
 pub struct Registered {
     /// The worker.
     pub entry: WorkerEntry,
-    /// Other workers, which have another name now.
+    /// Other workers that were renamed.
     pub renamed: Vec<WorkerEntry>,
 }
 
@@ -51,7 +53,8 @@ impl WorkerIndex {
         WorkerIndex { numbers, workers, ..WorkerIndex::default() }
     }
 
-    /// Registers a worker in a transaction. [`Self::registered`] follows once that is durable.
+    /// Registers a worker in a transaction. After the commit the caller must call
+    /// [`Self::registered`].
     pub(super) fn register(
         &self,
         tx: &Writing,
@@ -111,8 +114,8 @@ impl WorkerIndex {
         self.workers.extend(changed.map(|worker| (worker.number, worker.clone())));
     }
 
-    /// The number of a worker that is gone and holds nothing. Searches again each time: a worker
-    /// whose lease was over can continue without a registration.
+    /// The number of a worker that is gone and holds no files. Computed anew each time: a worker
+    /// whose lease has ended can continue without a registration.
     fn reuse(
         &self,
         tx: &Writing,

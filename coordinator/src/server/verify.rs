@@ -211,8 +211,8 @@ fn check_layer(
     ))
 }
 
-/// Compares the sums over the journal's layers with those of the job and its result. A running job has
-/// more layers by now.
+/// Compares the sums over the journal's layers with those of the job and its result. A job that has
+/// not ended passes: it may have more layers by now.
 fn check_sums(entry: &JobEntry, sums: Option<&Totals>) -> Result<(), String> {
     let recorded = entry.progress.as_ref();
     let figures = |totals: Option<&Totals>| {
@@ -279,7 +279,7 @@ pub(super) async fn list_states(
 /// The index of the first listed state in the next file, after one with `states` states.
 fn skip_after(skip: u64, step: u64, states: u64) -> u64 {
     match states.checked_sub(skip) {
-        // None of its states was listed.
+        // No state of that file was listed.
         None | Some(0) => skip - states,
         Some(rest) => (step - rest % step) % step,
     }

@@ -1,4 +1,4 @@
-//! The journal on a file system that is full for a while.
+//! Tests of the journal on a file system that is full for a while.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ use strata_store::{EngineKind, JobSpec, LayerRecord, Weight};
 struct SmallDisk(PathBuf);
 
 impl SmallDisk {
-    /// None where this is not allowed.
+    /// Mounts the file system; `None` where mounting is not allowed.
     fn mount(folder: &Path) -> Option<SmallDisk> {
         std::fs::create_dir_all(folder).unwrap();
         let mut mount = Command::new("mount");

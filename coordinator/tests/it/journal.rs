@@ -1,4 +1,4 @@
-//! Tests of the journal: after a kill at any time, with damage at any offset.
+//! Tests of the journal: operations, kills at any time, and damage at any offset.
 
 use std::collections::BTreeSet;
 use std::ops::Range;

@@ -1,4 +1,4 @@
-//! Journal and plan of the coordinator, without a network.
+//! Tests of the coordinator's journal and plan, without a network.
 #![allow(clippy::unwrap_used)] // clippy.toml allows it in tests, but not in their helpers
 
 mod common;

@@ -1,4 +1,4 @@
-//! Requests over a connection, as a browser and others send them.
+//! Tests of requests over a connection, from a browser and from other programs.
 
 use std::path::Path;
 

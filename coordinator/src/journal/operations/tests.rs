@@ -1,5 +1,5 @@
-//! Tests of the journal that need private access: limits, files of other programs, and consistent
-//! files with changed tables.
+//! Tests of the journal that need private access: limits, files of other programs, and tampered
+//! tables in files that the database accepts.
 
 use redb::{Database, ReadableDatabase, TableDefinition};
 

@@ -76,7 +76,8 @@ pub(super) type Jobs = (BTreeMap<v1::JobState, u64>, BTreeMap<String, JobMetrics
 /// The number of jobs in each state, and the jobs that have series at the time `now`, in seconds
 /// since 1970.
 pub(super) fn jobs(cluster: &Cluster, now: u64) -> Result<Jobs, JournalError> {
-    // A job that ends meanwhile is running for this request: it replaces its ended series.
+    // The reads are transactions of their own. A job that is resumed between them has the series of
+    // a running job; one that ends between them has none.
     let since = now.saturating_sub(ENDED_SECONDS);
     let ended = cluster.journal.ended_counts()?;
     let (mut last, _) = cluster.journal.newest_ended(ENDED_JOBS)?;

@@ -1,4 +1,4 @@
-//! Jobs and layers for tests of the journal, and everything in a journal.
+//! Fixtures for tests of the journal: jobs, layers, and a snapshot of a journal's content.
 
 use std::collections::{BTreeMap, BTreeSet};
 
