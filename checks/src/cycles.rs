@@ -7,7 +7,7 @@ use crate::modules::{FileId, Tree};
 
 /// Finds the groups of two and more files that import each other.
 ///
-/// `imports` are those of `tree`. Each group is sorted, the largest comes first.
+/// `imports` are the imports of `tree`. Each group is sorted, and the largest group comes first.
 pub fn cycles(tree: &Tree, imports: &Imports) -> Vec<Vec<FileId>> {
     let mut targets = vec![Vec::new(); tree.files.len()];
     for (from, to) in imports.keys() {
@@ -19,7 +19,7 @@ pub fn cycles(tree: &Tree, imports: &Imports) -> Vec<Vec<FileId>> {
     components
 }
 
-/// Describes cycles: of each its files and the lines of the imports between them.
+/// Describes cycles as text: the files of each cycle, and the lines of the imports between them.
 pub fn describe(tree: &Tree, imports: &Imports, cycles: &[Vec<FileId>]) -> String {
     let mut text = String::new();
     for cycle in cycles {

@@ -179,7 +179,7 @@ impl Tree {
     }
 }
 
-/// Where a module's children are looked for.
+/// Folders in which a module's child modules are looked for.
 #[derive(Clone)]
 struct Place<'a> {
     folder: &'a Path,
@@ -213,7 +213,7 @@ impl<'ast> Visit<'ast> for NestedUses {
     }
 }
 
-/// Whether attributes leave something out of every build that is not for tests.
+/// Whether attributes restrict an item to test builds.
 pub fn is_for_tests(attributes: &[Attribute]) -> bool {
     attributes.iter().any(|attribute| {
         let Meta::List(list) = &attribute.meta else { return attribute.path().is_ident("test") };

@@ -6,7 +6,7 @@ use syn::{ItemUse, UseTree, Visibility};
 /// One name that a `use` declaration imports.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Use {
-    /// Segments of the path, without raw prefixes; of a glob, those before the star.
+    /// Segments of the path, without `r#` prefixes; for a glob, the segments before the star.
     pub segments: Vec<String>,
     /// The path starts with `::`, so it names another crate.
     pub is_external: bool,
@@ -14,7 +14,7 @@ pub struct Use {
     pub name: Option<String>,
     /// All names of the path are imported.
     pub is_glob: bool,
-    /// The declaration says `pub`, without a restriction.
+    /// The declaration is `pub` without a restriction such as `pub(crate)`.
     pub is_public: bool,
     /// Line of the last segment, from 1.
     pub line: usize,

@@ -1,4 +1,5 @@
-//! `scripts/fuzz` runs this program: mutations of one target, or the replay of a saved input.
+//! Fuzzing program that `scripts/fuzz` runs: mutations of one target, or the replay of a saved
+//! input.
 
 use std::path::PathBuf;
 use std::process::ExitCode;

@@ -1,4 +1,4 @@
-//! Every target: its valid inputs, the committed corpus and some mutations.
+//! Tests of every fuzz target with its valid inputs, the committed corpus and some mutations.
 #![allow(clippy::unwrap_used)] // clippy.toml allows it in tests, but not in their helpers
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -6,7 +6,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use strata_testing::fuzz::runner::{Options, corpus, replay, run};
 use strata_testing::fuzz::{Outcome, Target, targets};
 
-/// Inputs are executed one after the other: memory is counted for the whole process.
+/// Serialises the tests: memory is counted for the whole process.
 fn turn() -> MutexGuard<'static, ()> {
     static TURN: Mutex<()> = Mutex::new(());
     TURN.lock().unwrap_or_else(PoisonError::into_inner)

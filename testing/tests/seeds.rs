@@ -1,4 +1,5 @@
-//! Simulated clusters under the faults of many seeds: every job ends with the right numbers.
+//! Tests of simulated clusters under the faults of many seeds: every job ends with the right
+//! numbers.
 #![allow(clippy::unwrap_used)] // clippy.toml allows it in tests, but not in their helpers
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};

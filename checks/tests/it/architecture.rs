@@ -1,4 +1,4 @@
-//! Which crate of the workspace may depend on which, and what engines may name.
+//! Tests of the dependencies between the crates of the workspace, and of the names in engines.
 
 use std::collections::BTreeSet;
 
@@ -173,7 +173,7 @@ fn puzzle_in(tokens: TokenStream) -> Option<String> {
     None
 }
 
-/// Whether a word is a puzzle's name, or one in camel case such as `NestedPanex`.
+/// Whether a word is a puzzle's name, or contains it in camel case such as `NestedPanex`.
 fn is_named(word: &str, name: &str) -> bool {
     let capitalised = name[..1].to_uppercase() + &name[1..];
     word.eq_ignore_ascii_case(name) || word.contains(&capitalised)

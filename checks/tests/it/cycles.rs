@@ -1,4 +1,4 @@
-//! No import cycle between the files of a crate, nor between its folders.
+//! Tests that the files and the folders of a crate have no import cycles.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -35,7 +35,7 @@ fn files_of_a_crate_do_not_import_each_other() {
     assert!(report.is_empty(), "import cycles:\n{report}");
 }
 
-/// The folder or file in `src` that a file belongs to; none for the roots.
+/// The folder or file in `src` that a file belongs to; `None` for the roots.
 fn part(file: &Path) -> Option<String> {
     let name = file.strip_prefix("src").ok()?.components().next()?.as_os_str().to_str()?;
     let name = name.strip_suffix(".rs").unwrap_or(name);

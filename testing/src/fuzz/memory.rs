@@ -1,4 +1,4 @@
-//! Allocator that counts, so that a run knows the most memory that an input took.
+//! Counting allocator, which measures the peak memory of an input.
 #![allow(unsafe_code)]
 
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 static USED: AtomicUsize = AtomicUsize::new(0);
 static PEAK: AtomicUsize = AtomicUsize::new(0);
 
-/// The system's allocator with a count of the bytes in use.
+/// The system's allocator with a counter of the bytes in use.
 struct Counting;
 
 #[global_allocator]
@@ -59,7 +59,8 @@ unsafe impl GlobalAlloc for Counting {
     }
 }
 
-/// Runs `body`. Also returns the most bytes that were in use at a time beyond those before.
+/// Runs `body`. Returns its result and its peak memory: the most bytes in use at a time, beyond
+/// those in use before.
 pub(crate) fn measure<T>(body: impl FnOnce() -> T) -> (T, usize) {
     let before = USED.load(Relaxed);
     PEAK.store(before, Relaxed);

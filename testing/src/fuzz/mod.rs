@@ -1,9 +1,9 @@
 //! Fuzzing: mutated inputs for every parser of bytes and texts from outside.
 //!
-//! A [`Target`] has valid inputs, a way to change them that knows the format, and properties that
-//! every input must keep: no panic; what is accepted is read back the same after it is written; a
-//! damaged file is refused; memory is bounded by the length of the input. Changed inputs get new
-//! checksums most of the time. Otherwise no change would reach what lies below a checksum.
+//! A [`Target`] has valid inputs, mutations that follow the format, and properties that must hold
+//! for every input: no panic; an accepted input is read back the same after it is written; a
+//! damaged file is refused; memory is bounded by the length of the input. Most mutated inputs get
+//! new checksums, because otherwise the checksums would refuse all of them.
 //!
 //! `docs/testing.md` has the commands.
 

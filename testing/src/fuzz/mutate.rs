@@ -1,11 +1,11 @@
-//! Changes of bytes and texts that know nothing of a format.
+//! Mutations of bytes and texts of any format.
 
 use crate::fuzz::rng::Rng;
 
-/// Longest input that a mutation makes.
+/// Longest input that a mutation makes, in bytes.
 pub(crate) const MAX_LEN: usize = 64 << 10;
 
-/// Number of changes of one input: mostly few.
+/// Random number of changes of one input, mostly small.
 pub(crate) fn changes(rng: &mut Rng) -> usize {
     1 + rng.bits().trailing_zeros().min(7) as usize
 }
@@ -143,7 +143,7 @@ pub fn text(input: &mut Vec<u8>, other: &[u8], dictionary: &[&str], rng: &mut Rn
     input.truncate(MAX_LEN);
 }
 
-/// The word around a place: letters and digits.
+/// The range of the word, letters and digits, around a place.
 fn token(input: &[u8], at: usize) -> std::ops::Range<usize> {
     let is_word = |byte: &u8| byte.is_ascii_alphanumeric();
     let end = at + input[at..].iter().take_while(|byte| is_word(byte)).count();

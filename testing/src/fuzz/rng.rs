@@ -1,11 +1,11 @@
-//! Random numbers from a seed: splitmix64.
+//! Seeded random number generator: splitmix64.
 
 /// A generator. Equal seeds give equal numbers.
 #[derive(Clone, Debug)]
 pub struct Rng(u64);
 
 impl Rng {
-    /// A generator of a seed.
+    /// A generator with a seed.
     #[must_use]
     pub fn new(seed: u64) -> Rng {
         Rng(seed)
@@ -20,7 +20,7 @@ impl Rng {
         word ^ word >> 31
     }
 
-    /// A number below `end`; 0 if there is none.
+    /// A number below `end`; 0 if `end` is 0.
     pub fn below(&mut self, end: usize) -> usize {
         if end == 0 { 0 } else { (self.bits() % end as u64) as usize }
     }

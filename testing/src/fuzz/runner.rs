@@ -1,8 +1,9 @@
-//! Executes a target: a corpus, or mutations from a seed.
+//! Runner of fuzz targets: executes a corpus, or mutations from a seed.
 //!
-//! The inputs of a run depend on the target, the seed and the outcomes of earlier inputs only. So the
-//! same seed finds the same again. Inputs with an outcome that is new are mutated further: an error
-//! that no input had before shows a part of the parser that no input had reached.
+//! The inputs of a run depend on the target, the seed and the outcomes of earlier inputs only. So a
+//! run with the same seed has the same findings. Inputs with a new outcome are mutated further: a
+//! new error means that the input has reached a part of the parser that no earlier input had
+//! reached.
 
 use std::cell::Cell;
 use std::collections::BTreeSet;
@@ -18,22 +19,23 @@ use crate::fuzz::memory::measure;
 use crate::fuzz::rng::Rng;
 use crate::fuzz::target::{Finding, Outcome, Target};
 
-/// Most inputs that are mutated further.
+/// Most inputs that are kept for further mutation.
 const POOL: usize = 2000;
 
 /// A run ends after this many different findings.
 const FINDINGS: usize = 20;
 
-/// Extent of a run.
+/// Options of a run.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
     /// Seed of all mutations.
     pub seed: u64,
-    /// Number of inputs; none for no limit.
+    /// Number of inputs; `None` for no limit.
     pub runs: Option<u64>,
-    /// Duration; none for no limit.
+    /// Duration; `None` for no limit.
     pub time: Option<Duration>,
-    /// File that gets each input before it is executed: after an abort it has the finding.
+    /// File to which each input is written before it is executed: after an abort of the process it
+    /// has the input that caused it.
     pub current: Option<PathBuf>,
     /// Folder for findings.
     pub findings: Option<PathBuf>,
@@ -42,17 +44,17 @@ pub struct Options {
 /// Result of a run.
 #[derive(Clone, Debug, Default)]
 pub struct Summary {
-    /// Inputs.
+    /// Number of inputs executed.
     pub runs: u64,
-    /// Those that were accepted.
+    /// Number of accepted inputs.
     pub accepted: u64,
-    /// Different outcomes.
+    /// Number of different outcomes.
     pub outcomes: usize,
     /// Most memory of an input, in bytes.
     pub peak: usize,
     /// Longest time of an input.
     pub slowest: Duration,
-    /// What does not hold, with the number of the input.
+    /// The findings, each with the number of its input.
     pub findings: Vec<(u64, Finding)>,
 }
 
@@ -114,10 +116,10 @@ fn save(options: &Options, name: &str, input: &[u8]) -> io::Result<()> {
     fs::File::create(folder.join(format!("{name}-{hash:016x}")))?.write_all(input)
 }
 
-/// Executes an input, and checks its memory.
+/// Executes an input, and checks its outcome and its memory.
 ///
 /// # Errors
-/// The finding.
+/// The finding: a panic, a property that does not hold, or too much memory.
 pub fn replay(target: &mut dyn Target, input: &[u8]) -> Result<Outcome, Finding> {
     let (result, peak) = measure(|| check(target, input));
     let outcome = result?;
@@ -179,7 +181,8 @@ fn watch_panics() {
     }));
 }
 
-/// An outcome without figures and quoted parts: equal for inputs that take the same way.
+/// The text of an outcome without figures and quoted parts, so that it is equal for inputs that
+/// take the same path through the parser.
 fn signature(outcome: &Outcome) -> String {
     let Outcome::Refused(text) = outcome else { return "accepted".to_owned() };
     let mut signature = String::new();
@@ -200,7 +203,7 @@ fn signature(outcome: &Outcome) -> String {
     signature
 }
 
-/// The committed inputs of a target, by name of file.
+/// The committed inputs of a target, in the order of their file names.
 ///
 /// # Errors
 /// If the folder exists and cannot be read.

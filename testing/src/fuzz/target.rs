@@ -1,10 +1,10 @@
-//! What a fuzz target is.
+//! The trait of fuzz targets, and the outcomes of inputs.
 
 use std::fmt::Display;
 
 use crate::fuzz::rng::Rng;
 
-/// What became of an input.
+/// Outcome of an input.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// It was accepted, and every property held.
@@ -20,19 +20,19 @@ impl Outcome {
     }
 }
 
-/// A property does not hold: what was expected, and what was found.
+/// Description of a property that does not hold: what was expected, and what was found.
 pub type Finding = String;
 
 /// A parser, or several related ones, with their properties.
 pub trait Target {
-    /// The name, also of the folder of its corpus.
+    /// The target's name, which is also the name of its corpus folder.
     fn name(&self) -> &'static str;
 
     /// Valid inputs. All are accepted.
     fn seeds(&self) -> Vec<Vec<u8>>;
 
-    /// Changes an input. A target that knows the format computes checksums again, so that changes
-    /// get past them. `other` is a second input.
+    /// Changes an input. A target whose format has checksums recomputes them, so that changes get
+    /// past them. `other` is a second input.
     fn mutate(&self, input: &mut Vec<u8>, other: &[u8], rng: &mut Rng);
 
     /// Executes an input.
@@ -41,12 +41,12 @@ pub trait Target {
     /// The property that does not hold. A panic is a finding, too.
     fn check(&mut self, input: &[u8]) -> Result<Outcome, Finding>;
 
-    /// Most bytes that an input of a length may take in memory.
+    /// Most bytes of memory that an input of length `len` may take.
     fn memory(&self, len: usize) -> usize {
         (16 << 20) + 64 * len
     }
 
-    /// Mutations that a test executes: about a second's.
+    /// Number of mutations that a test executes: about a second's worth.
     fn test_runs(&self) -> u64 {
         1000
     }

@@ -1,4 +1,4 @@
-//! A worker that knows the protocol and reports figures that no search can find.
+//! Byzantine worker: follows the protocol, but reports figures that no search can find.
 
 use strata_proto::net::{Security, protocol};
 use strata_proto::v1;
@@ -59,7 +59,7 @@ pub(crate) async fn run(platform: SimulatedPlatform) -> Result<(), Status> {
     Ok(())
 }
 
-/// An answer that fits the order and is wrong.
+/// An answer of the kind that the order requires, with wrong figures.
 fn answer(random: &Random, order: v1::Order) -> Outcome {
     let depth = match order.what {
         Some(What::Seed(_)) => 0,

@@ -1,4 +1,4 @@
-//! A simulated connection: two streams of chunks, each with the time of its arrival.
+//! Simulated connections: two streams of chunks, each with the time of its arrival.
 
 use std::collections::VecDeque;
 use std::future::Future;
@@ -14,13 +14,13 @@ use crate::simulation::links::{LinkFaults, Links};
 use crate::simulation::process::Process;
 use crate::simulation::world::{HostId, Random, World};
 
-/// Bytes of a chunk at most.
+/// Most bytes of a chunk.
 const CHUNK: usize = 16 << 10;
 
-/// Bytes on their way in one direction, above which the sender waits.
+/// With more bytes than this on their way in one direction, the sender waits.
 const WINDOW: usize = 256 << 10;
 
-/// Bytes of a connection that are recorded at most.
+/// Most bytes of a connection that are recorded.
 const RECORDED: usize = 1 << 20;
 
 /// Bytes on their way in one direction.
@@ -57,9 +57,9 @@ struct State {
     pipes: [Pipe; 2],
     /// Both sides get an error.
     reset: bool,
-    /// Nothing arrives, and nobody is told.
+    /// Nothing arrives any more, and neither side gets an error.
     silent: bool,
-    /// What the connecting side has sent, until it is too much.
+    /// All bytes that the connecting side has sent; `None` once there are more than [`RECORDED`].
     recorded: Option<Vec<u8>>,
 }
 
@@ -110,7 +110,7 @@ impl Connection {
         (self.from, self.to)
     }
 
-    /// Makes both sides look at the connection again.
+    /// Wakes both sides, so that they check the connection again.
     pub(crate) fn wake(&self) {
         self.state().wake();
     }
@@ -122,7 +122,7 @@ impl Connection {
         state.wake();
     }
 
-    /// Ends the connection without telling anyone.
+    /// Ends the connection without an error for either side.
     pub(crate) fn silence(&self) {
         self.state().silent = true;
     }
@@ -131,7 +131,8 @@ impl Connection {
         self.state().silent
     }
 
-    /// What the connecting side has sent, with the hosts.
+    /// The two hosts and all bytes that the connecting side has sent; `None` if there are none or
+    /// too many.
     pub(crate) fn recorded(&self) -> Option<(HostId, HostId, Vec<u8>)> {
         let recorded = self.state().recorded.clone()?;
         (!recorded.is_empty()).then_some((self.from, self.to, recorded))
@@ -142,7 +143,7 @@ impl Connection {
         if side == 0 { (self.from, self.to) } else { (self.to, self.from) }
     }
 
-    /// Sends a chunk, with the faults of the link.
+    /// Sends a chunk, and applies the faults of the link.
     fn send(&self, state: &mut State, side: usize, bytes: &[u8]) {
         let (from, to) = self.direction(side);
         let faults = self.links.faults(from, to);
@@ -185,11 +186,11 @@ impl Connection {
 #[derive(Debug)]
 pub(crate) struct End {
     connection: Arc<Connection>,
-    /// The process that writes; none for a repeated connection.
+    /// The process that writes; `None` for a replayed connection.
     process: Option<Arc<Process>>,
     /// 0 for the connecting end, 1 for the accepting one.
     side: usize,
-    /// Until the next chunk arrives.
+    /// Timer until the next chunk arrives.
     timer: Option<Pin<Box<Sleep>>>,
 }
 

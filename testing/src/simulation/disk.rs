@@ -1,5 +1,5 @@
-//! The disk of a simulated host: real files in a temporary folder, and what a loss of power takes
-//! from them.
+//! Disk of a simulated host: real files in a temporary folder, and the effects of a power loss on
+//! them.
 //!
 //! Content that is not synced may be lost or torn, sector by sector. Creations, renames and removals
 //! in a folder that is not synced may be undone, the last ones first. A folder whose creation is undone
@@ -17,14 +17,14 @@ use crate::simulation::image::{JournalImage, SECTOR};
 use crate::simulation::process::Process;
 use crate::simulation::world::{Random, World};
 
-/// A change of a name that is not durable yet, with what undoes it.
+/// A change of a name that is not durable yet, with the data to undo it.
 #[derive(Debug)]
 enum Change {
-    /// The file was created; there may have been another of the name.
+    /// The file was created; it may have replaced another file of that name.
     Created { path: PathBuf, before: Option<PathBuf> },
     /// The folder was created.
     NewFolder { path: PathBuf },
-    /// The file was renamed; the target may have existed.
+    /// The file was renamed; it may have replaced another file.
     Renamed { from: PathBuf, to: PathBuf, before: Option<PathBuf> },
     /// The file was removed; a second name keeps it.
     Removed { path: PathBuf, kept: PathBuf },
@@ -48,7 +48,7 @@ struct State {
 }
 
 impl State {
-    /// Forgets what is not durable in a folder.
+    /// Drops the undo data of a folder.
     fn forget(&mut self, dir: &Path) {
         self.synced.retain(|path, _| path.parent() != Some(dir));
         self.changes.retain(|change| !change.is_in(dir));
@@ -64,9 +64,9 @@ pub(crate) struct Disk {
     full: AtomicBool,
     /// The coordinator's journal.
     pub(crate) journal: JournalImage,
-    /// Second names given so far.
+    /// Number of second names given so far.
     kept: AtomicU64,
-    /// Temporary names given so far.
+    /// Number of temporary names given so far.
     temporary: AtomicU64,
 }
 
@@ -88,7 +88,7 @@ impl Disk {
         }))
     }
 
-    /// The data directory. The process that uses it creates it and the folder above.
+    /// Path of the data directory. The process that uses it creates it and its parent.
     pub(crate) fn data(&self) -> PathBuf {
         self.root.path().join("disk").join("strata").join("data")
     }
@@ -97,7 +97,7 @@ impl Disk {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Fills the disk, or makes room.
+    /// Fills the disk, or makes room on it again.
     pub(crate) fn set_full(&self, full: bool) {
         self.full.store(full, Ordering::Release);
     }
@@ -122,7 +122,8 @@ impl Disk {
         }
     }
 
-    /// Loses what is not durable, in part or completely.
+    /// Simulates a power loss: content and names that are not durable are lost, completely, in part
+    /// or not at all.
     pub(crate) fn lose_power(&self) -> io::Result<()> {
         self.journal.lose_power(&self.random);
         let mut state = self.state();
@@ -146,7 +147,8 @@ impl Disk {
         Ok(())
     }
 
-    /// Gives a file other content under the same name, without touching the old content, which may be open.
+    /// Gives a file new content under the same name. The old file stays unchanged, since it may be
+    /// open.
     fn replace(&self, path: &Path, content: &[u8]) -> io::Result<()> {
         let spare = self.spare();
         std::fs::write(&spare, content)?;
@@ -196,8 +198,8 @@ fn name() -> String {
 /// A number in the names of files.
 ///
 /// Paths are in error messages, and headers have a compressed length that depends on their letters.
-/// So that runs repeat exactly, all numbers have as many of the digits 0 to 2, which are compressed
-/// equally.
+/// So that runs repeat exactly, all numbers have the same length and only the digits 0 to 2, which
+/// compress equally.
 fn digits(number: u64) -> String {
     let digit = |place| char::from(b'0' + (number / 3_u64.pow(place) % 3) as u8);
     (0..20).rev().map(digit).collect()
@@ -247,7 +249,7 @@ fn undo(change: Change) -> io::Result<()> {
     }
 }
 
-/// The disk as a process sees it: nothing changes after the process has ended.
+/// File system of a process on its host's disk. After the end of the process it changes nothing.
 #[derive(Clone, Debug)]
 pub(crate) struct ProcessFs {
     process: Arc<Process>,
@@ -259,7 +261,7 @@ impl ProcessFs {
         ProcessFs { process: Arc::clone(process), disk: Arc::clone(disk) }
     }
 
-    /// A step that changes the disk.
+    /// Takes a step of the process that changes the disk.
     fn step(&self) -> io::Result<MutexGuard<'_, State>> {
         self.process.step()?;
         Ok(self.disk.state())
@@ -278,10 +280,10 @@ struct ProcessFile {
 }
 
 impl ProcessFile {
-    /// Remembers the synced content before the first change.
+    /// Records the synced content before the first change.
     fn remember(&self, state: &mut State) -> io::Result<()> {
         if !state.synced.contains_key(&self.path) {
-            // A file that was removed or renamed away is of no interest any more.
+            // The content of a file that was removed or renamed no longer matters.
             let durable = std::fs::read(&self.path).unwrap_or_default();
             state.synced.insert(self.path.clone(), durable);
         }
@@ -325,7 +327,7 @@ impl Fs for ProcessFs {
         }
         let before = self.disk.keep(path)?;
         if before.is_some() {
-            // A new file of the name, so that the old one can come back.
+            // The name gets a new file, so that the old file can come back.
             std::fs::remove_file(path)?;
         }
         let file = RealFs.create(path)?;
@@ -398,7 +400,7 @@ impl Fs for ProcessFs {
         Ok(entries)
     }
 
-    /// A count of the disk: one of the process would depend on what else runs in it.
+    /// Counted by disk: a counter of the real process would depend on other simulations in it.
     fn unique_suffix(&self) -> String {
         digits(self.disk.temporary.fetch_add(1, Ordering::Relaxed))
     }
@@ -412,7 +414,7 @@ mod tests {
 
     use super::*;
 
-    /// What a loss of power leaves of `name`, over many seeds.
+    /// The contents of file `name` after a power loss, over many seeds; `None` if it is gone.
     fn left(name: &str, work: impl Fn(&ProcessFs, &Path)) -> BTreeSet<Option<Vec<u8>>> {
         let after = |seed| {
             let world = World::new(seed);

@@ -1,4 +1,4 @@
-//! The faults of a run: which, where, when and for how long, all from the seed.
+//! Schedule of the faults of a run: kinds, hosts, times and durations, all from the seed.
 
 use std::time::Duration;
 
@@ -6,7 +6,7 @@ use crate::simulation::links::LinkFaults;
 use crate::simulation::node::COORDINATOR;
 use crate::simulation::world::{HostId, Random};
 
-/// Kinds of faults, for what may follow from them.
+/// Kinds of faults, by the effects that they explain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Kind {
     Crash,
@@ -27,11 +27,12 @@ pub(crate) enum Kind {
 /// A fault, or the end of one.
 #[derive(Clone, Debug)]
 pub(crate) enum Fault {
-    /// The process of a host crashes now; with the power, what is not durable is lost.
+    /// The process of a host crashes now. With `power`, the host loses power, too: what is not
+    /// durable on its disk is lost.
     Crash { host: HostId, power: bool },
     /// The process of a host crashes at a later step.
     CrashAfter { host: HostId, steps: u64 },
-    /// The process of a host is asked to end.
+    /// The process of a host is requested to end.
     Stop { host: HostId },
     /// A host starts its process again.
     Start { host: HostId },
@@ -41,7 +42,7 @@ pub(crate) enum Fault {
     Link { a: HostId, b: HostId, faults: LinkFaults, both: bool },
     /// The connections between two hosts are reset.
     Reset { a: HostId, b: HostId },
-    /// Somebody repeats what was sent over a connection.
+    /// An attacker replays the bytes that were sent over a connection.
     Replay,
     /// A disk becomes full, or has room again.
     Full { host: HostId, full: bool },
@@ -64,7 +65,7 @@ pub(crate) enum Fault {
 }
 
 impl Fault {
-    /// Its kind; none for the end of a fault and for what is none.
+    /// The kind of the fault; `None` for the end of a fault and for harmless events.
     pub(crate) fn kind(&self) -> Option<Kind> {
         match self {
             Fault::Crash { .. } | Fault::CrashAfter { .. } => Some(Kind::Crash),
@@ -85,7 +86,7 @@ impl Fault {
     }
 }
 
-/// When something happens.
+/// A fault and its time.
 #[derive(Clone, Debug)]
 pub(crate) struct Event {
     pub(crate) at: Duration,
@@ -99,8 +100,8 @@ pub(crate) struct Schedule {
 }
 
 impl Schedule {
-    /// A schedule of `count` faults within `span`, for hosts 0 to `workers`. In some, a Byzantine
-    /// worker is the first one, so that narrow layers are its own.
+    /// A schedule of `count` faults within `span`, for hosts 0 to `workers`. In some schedules a
+    /// Byzantine worker is the first to join, so that it makes the narrow layers.
     pub(crate) fn random(random: &Random, count: u64, span: Duration, workers: HostId) -> Schedule {
         let mut schedule = Schedule::default();
         for _ in 0..count {
@@ -120,7 +121,7 @@ impl Schedule {
         self.events.push(Event { at, fault });
     }
 
-    /// Adds a fault with its end.
+    /// Adds a random fault and its end.
     fn add(&mut self, random: &Random, at: Duration, workers: HostId) {
         let host = random.below(workers as u64 + 1) as HostId;
         let worker = 1 + random.below(workers as u64) as HostId;
@@ -171,7 +172,7 @@ impl Schedule {
         }
     }
 
-    /// Something that happens to the disk of a host that is down.
+    /// Adds a fault of the disk of a host, between a crash and a start of the host.
     fn down(&mut self, at: Duration, end: Duration, host: HostId, fault: Fault) {
         self.push(at, Fault::Crash { host, power: false });
         self.push(at + (end - at) / 2, fault);

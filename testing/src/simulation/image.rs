@@ -29,7 +29,7 @@ impl Write {
     }
 }
 
-/// The file, and what is durable of it.
+/// Content of the file, and its durable part.
 #[derive(Debug, Default)]
 pub(crate) struct Image {
     /// `None` before the file is opened for the first time.
@@ -40,7 +40,7 @@ pub(crate) struct Image {
     pub(crate) writes: Vec<Write>,
 }
 
-/// The content of the database's file.
+/// Image of the database's file.
 #[derive(Debug, Default)]
 pub(crate) struct JournalImage(Mutex<Image>);
 
@@ -49,13 +49,13 @@ impl JournalImage {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The durable content, as a backup has it.
+    /// The durable content, for a backup.
     pub(crate) fn backup(&self) -> Option<Vec<u8>> {
         let image = self.lock();
         image.content.is_some().then(|| image.durable.clone())
     }
 
-    /// Puts a backup back. No process may have the journal open.
+    /// Restores a backup. No process may have the journal open.
     pub(crate) fn restore(&self, backup: Vec<u8>) {
         let mut image = self.lock();
         image.durable.clone_from(&backup);
@@ -63,12 +63,12 @@ impl JournalImage {
         image.writes.clear();
     }
 
-    /// Removes the content, as with its file.
+    /// Removes the content, as if the file were deleted.
     pub(crate) fn erase(&self) {
         *self.lock() = Image::default();
     }
 
-    /// Loses writes that are not durable: each is kept, lost, or kept in part.
+    /// Simulates a power loss: each write that is not durable is kept, lost, or kept in part.
     pub(crate) fn lose_power(&self, random: &Random) {
         let mut image = self.lock();
         if image.content.is_none() {

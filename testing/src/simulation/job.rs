@@ -1,4 +1,5 @@
-//! A client's job: submitted, followed and resumed until it is done, and its numbers checked.
+//! Client of a simulated cluster: submits a job, follows and resumes it until it is done, and
+//! checks its numbers.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -39,10 +40,10 @@ const PUZZLES: [Puzzle; 8] = [
     ("panex", &[("level", "3")]),
 ];
 
-/// Three sixfold wheels that change places: 648 states.
+/// Three wheels of six pieces each that change places: 648 states.
 const WIDE: &str = r"a = (1,2,3,4,5,6)\nc = (1,7,13)(2,8,14)(3,9,15)(4,10,16)(5,11,17)(6,12,18)\n";
 
-/// Blocks of [`DENSE`], and so the most shards.
+/// Number of blocks of [`DENSE`], which is also the largest number of shards.
 const BLOCKS: u32 = 4;
 
 /// A search of 262,144 states, in blocks enough for several workers of the dense engine.
@@ -51,7 +52,7 @@ const DENSE: Puzzle = ("hanoi", &[("discs", "9"), ("pegs", "4"), ("exhaust", "tr
 /// The figures of a layer: states, positions, generated, digest.
 type Figures = (u64, u64, u64, Digest);
 
-/// What a search must find.
+/// Expected results of a search.
 #[derive(Debug)]
 struct Expected {
     moves: Option<u64>,
@@ -90,19 +91,19 @@ impl Faults {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(kind);
     }
 
-    /// Whether one of these has happened.
+    /// Whether a fault of one of these kinds has happened.
     pub(crate) fn any(&self, kinds: &[Kind]) -> bool {
         let happened = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         kinds.iter().any(|kind| happened.contains(kind))
     }
 }
 
-/// Jobs that run at the same time.
+/// Counter of jobs that run at the same time.
 #[derive(Debug, Default)]
 pub(crate) struct Together(Mutex<(BTreeSet<u64>, usize)>);
 
 impl Together {
-    /// Records that a client sees its job run on workers, or not run.
+    /// Records whether a client sees its job run on workers.
     fn set(&self, number: u64, runs: bool) {
         let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let (now, most) = &mut *state;
@@ -114,7 +115,7 @@ impl Together {
         *most = now.len().max(*most);
     }
 
-    /// Largest number of jobs that ran at the same time, as far as their clients have seen.
+    /// Largest number of jobs that their clients saw running at the same time.
     pub(crate) fn most(&self) -> usize {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).1
     }
@@ -123,7 +124,7 @@ impl Together {
 /// A job whose numbers are checked.
 #[derive(Debug)]
 pub(crate) struct Checked {
-    /// Name, puzzle and engine.
+    /// Name, puzzle and engine, for messages.
     pub(crate) text: String,
     /// Its id, if it was removed.
     pub(crate) removed: Option<String>,
@@ -135,13 +136,13 @@ pub(crate) struct Job {
     number: u64,
     puzzle: Puzzle,
     name: String,
-    /// Jobs submitted after the first: earlier ones were lost.
+    /// Number of jobs submitted after the first, because earlier ones failed.
     again: u32,
-    /// Whether to cancel it once.
+    /// Whether the job is still to be cancelled once.
     cancel: bool,
-    /// Whether a call to cancel it was made. It may have had an effect although it failed.
+    /// Whether a call to cancel the job was made. Even a failed call may have had an effect.
     is_cancelled: bool,
-    /// Whether to remove it in the end.
+    /// Whether to remove the job at the end.
     remove: bool,
     checkpoint_interval_ms: u64,
     priority: i32,
@@ -190,7 +191,7 @@ impl Job {
         }
     }
 
-    /// Follows the job until it is done, and removes it then, or not.
+    /// Follows the job until it is done, then removes it if it is to be removed.
     ///
     /// # Errors
     /// If it is done with other numbers, or ended in a way that the faults do not explain.
@@ -204,7 +205,7 @@ impl Job {
                     Err(status) if status.code() == Code::InvalidArgument => {
                         return Err(format!("{} is refused: {}", self.name, status.message()));
                     }
-                    // The answer of an earlier call was lost, and the job has ended.
+                    // The answer to an earlier call was lost, and the job has already ended.
                     Err(status) if status.code() == Code::AlreadyExists => true,
                     Err(_) => false,
                 };
@@ -250,9 +251,9 @@ impl Job {
             let job = v1::JobRef { job: id.to_owned() };
             let removed = within(async { self.connect().await?.remove(job).await }).await;
             match removed.map_err(|status| status.code()) {
-                // The answer of an earlier call may be lost.
+                // The answer to an earlier call may have been lost.
                 Ok(_) | Err(Code::NotFound) => return Ok(()),
-                // In an earlier journal the job may run.
+                // In a restored older journal the job may still be running.
                 Err(Code::FailedPrecondition) if !self.faults.any(&[Kind::JournalRestored]) => {
                     return Err(format!("{} is done and cannot be removed", self.name));
                 }
@@ -261,7 +262,7 @@ impl Job {
         }
     }
 
-    /// Handles the end of a job without a result. False if it has to be submitted again.
+    /// Handles the end of a job without a result. Returns false if a new job has to be submitted.
     async fn ended(&mut self, job: &v1::Job) -> Result<bool, String> {
         let v1::Job { error, exit_code, .. } = job;
         let explained = match job.state() {
@@ -361,7 +362,7 @@ impl Job {
         within(all).await
     }
 
-    /// Checks the result and all layers. False if the layers cannot be read now.
+    /// Checks the result and all layers. Returns false if the layers cannot be read now.
     async fn check(&self, job: v1::Job) -> Result<bool, String> {
         let Ok(lines) = self.layers().await else { return Ok(false) };
         let wrong = |what: String| format!("{} is done with wrong numbers: {what}", self.name);

@@ -1,4 +1,4 @@
-//! The coordinator's journal as a process has it open on a simulated disk.
+//! The coordinator's journal, opened by a process on a simulated disk.
 
 use std::io::{self, ErrorKind};
 use std::path::Path;
@@ -10,7 +10,7 @@ use crate::simulation::disk::Disk;
 use crate::simulation::image::{Image, Write};
 use crate::simulation::process::Process;
 
-/// The database's file as a process has it open.
+/// The database's file, opened by a process.
 #[derive(Debug)]
 pub(crate) struct JournalFile {
     process: Arc<Process>,
@@ -18,7 +18,7 @@ pub(crate) struct JournalFile {
 }
 
 impl JournalFile {
-    /// Opens the image. The first time it has the content of a file.
+    /// Opens the image of the file at `path`. The first call reads its content from the file.
     ///
     /// # Errors
     /// If the file cannot be read.
@@ -36,7 +36,7 @@ impl JournalFile {
         Ok(JournalFile { process: Arc::clone(process), disk: Arc::clone(disk) })
     }
 
-    /// A process that has ended must not see what its successor writes.
+    /// Fails after the end of the process: it must not see what its successor writes.
     fn check_alive(&self) -> io::Result<()> {
         if self.process.is_alive() {
             Ok(())

@@ -1,4 +1,4 @@
-//! Links between hosts: their faults, and how long a chunk takes.
+//! Links between hosts: their faults and their latency.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use crate::simulation::world::{HostId, Random};
 
-/// Longest time of a chunk on a healthy link.
+/// Longest latency of a chunk on a healthy link.
 const LATENCY: Duration = Duration::from_millis(2);
 
 /// Faults of the link from one host to another.
@@ -14,7 +14,7 @@ const LATENCY: Duration = Duration::from_millis(2);
 pub(crate) struct LinkFaults {
     /// Nothing arrives.
     pub(crate) cut: bool,
-    /// Longest additional time of a chunk.
+    /// Longest additional latency of a chunk.
     pub(crate) delay: Duration,
     /// One chunk in this many has a flipped bit; 0 for none.
     pub(crate) flips: u64,
@@ -53,7 +53,7 @@ impl Links {
         cut || state.paused.contains(&from) || state.paused.contains(&to)
     }
 
-    /// The time that a chunk takes.
+    /// Random latency of a chunk.
     pub(crate) fn latency(random: &Random, faults: LinkFaults) -> Duration {
         random.time(LATENCY) + random.time(faults.delay)
     }

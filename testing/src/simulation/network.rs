@@ -1,8 +1,8 @@
-//! The simulated network: listeners and connections.
+//! Simulated network: listeners and connections.
 //!
 //! A connection is two ordered streams of bytes, as TCP has them. Every chunk takes a random time.
-//! Links can be cut, slow, and flip or lose bytes; connections can be reset, fall silent, and be
-//! repeated by somebody who recorded them.
+//! Links can be cut, be slow, and flip or lose bytes. Connections can be reset, fall silent, and be
+//! replayed by an attacker who has recorded them.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::io::{self, ErrorKind};
@@ -20,7 +20,7 @@ use crate::simulation::links::{LinkFaults, Links};
 use crate::simulation::process::Process;
 use crate::simulation::world::{HostId, World};
 
-/// Longest time after which a repeated connection ends.
+/// Longest duration of a replayed connection.
 const REPLAY: Duration = Duration::from_secs(3);
 
 /// A listener's connections that have not been accepted.
@@ -94,7 +94,7 @@ impl Network {
         state.connections.iter().filter_map(Weak::upgrade).collect()
     }
 
-    /// Makes everything that waits for the network look again.
+    /// Wakes everything that waits for the network.
     fn wake(&self) {
         self.connections().iter().for_each(|connection| connection.wake());
         self.changed.notify_waiters();
@@ -110,8 +110,8 @@ impl Network {
         }
     }
 
-    /// Ends all connections of a host that has crashed. Without power it says nothing to its peers,
-    /// until it is on again.
+    /// Ends all connections of a host that has crashed. If `silent`, as after a power loss, its
+    /// peers get no error until the host starts again.
     pub(crate) fn crash(&self, host: HostId, silent: bool) {
         self.state().listeners.retain(|_, listening| listening.process.host != host);
         for connection in self.connections() {
@@ -122,7 +122,7 @@ impl Network {
         }
     }
 
-    /// Tells the peers of a host that is on again that their connections are gone.
+    /// Resets the silent connections of a host that has started again.
     pub(crate) fn restarted(&self, host: HostId) {
         for connection in self.connections() {
             let (from, to) = connection.hosts();
@@ -177,7 +177,8 @@ impl Network {
         Ok(End::new(&connection, process, 0))
     }
 
-    /// Repeats what one side of a connection has sent so far over a new connection.
+    /// Replays what the connecting side of a random connection has sent so far, over new
+    /// connections to the listeners of the same host.
     pub(crate) fn replay(self: &Arc<Self>) {
         let recorded: Vec<_> = self.connections().iter().filter_map(|c| c.recorded()).collect();
         if recorded.is_empty() {

@@ -41,7 +41,7 @@ pub(crate) struct Settings {
     pub(crate) puzzles: Arc<Registry>,
 }
 
-/// A process that runs.
+/// A running process.
 #[derive(Debug)]
 struct Running {
     process: Arc<Process>,
@@ -155,7 +155,7 @@ impl Host {
         self.running.as_ref().is_some_and(|running| !running.process.is_alive())
     }
 
-    /// How the process has ended by itself, if it has.
+    /// Why the process has ended by itself; `None` if it has not.
     pub(crate) async fn ended(&mut self) -> Option<String> {
         if !self.running.as_ref()?.main.is_finished() {
             return None;
@@ -178,7 +178,8 @@ impl Host {
         }
     }
 
-    /// Ends the process at once. Without power, the disk loses what is not durable.
+    /// Ends the process at once. With `power`, the host loses power, too: what is not durable on
+    /// its disk is lost.
     ///
     /// # Errors
     /// If the files of the disk cannot be changed.

@@ -1,4 +1,4 @@
-//! The platform of a simulated process: what a node asks of its machine.
+//! Platform of a simulated process.
 
 use std::future::Future;
 use std::io;

@@ -1,4 +1,4 @@
-//! A simulated process: its threads and its steps, from its start to its end.
+//! Simulated processes: their threads and their steps, from start to end.
 
 use std::future::Future;
 use std::io;
@@ -13,7 +13,7 @@ use tokio::task::JoinHandle;
 use crate::simulation::threads::SimulatedThread;
 use crate::simulation::world::{HostId, Random, World};
 
-/// Longest time until work of a pool begins or its end is noticed.
+/// Longest delay until work of a thread pool begins or its end is noticed.
 const POOL: Duration = Duration::from_millis(2);
 
 /// No crash is planned.
@@ -33,12 +33,12 @@ pub(crate) struct Process {
     pub(crate) crashed: Notify,
     /// Notified when it continues after a pause.
     continued: Notify,
-    /// Tasks that run its threads.
+    /// Tasks that poll the threads of the process.
     threads: Mutex<Vec<JoinHandle<()>>>,
 }
 
 impl Process {
-    /// A process that runs.
+    /// A running process.
     pub(crate) fn new(host: HostId, world: &Arc<World>) -> Arc<Process> {
         Arc::new(Process {
             host,
@@ -57,12 +57,12 @@ impl Process {
         self.alive.load(Ordering::Acquire)
     }
 
-    /// Lets it crash at a later step: a write, a sync, a message.
+    /// Makes the process crash after `steps` more steps, such as writes, syncs and messages.
     pub(crate) fn crash_after(&self, steps: u64) {
         self.steps.store(steps, Ordering::Release);
     }
 
-    /// Ends it: from now on it changes nothing.
+    /// Ends the process: from now on it changes nothing.
     pub(crate) fn kill(&self) {
         self.alive.store(false, Ordering::Release);
     }
@@ -73,7 +73,7 @@ impl Process {
         self.continued.notify_waiters();
     }
 
-    /// A step after which others can see something of the process.
+    /// Takes a step with an effect that others can see.
     ///
     /// # Errors
     /// If the process has ended or crashes now.
@@ -123,7 +123,7 @@ impl Process {
         Ok(())
     }
 
-    /// Runs work of a pool after a random time, all at once.
+    /// Runs work of a thread pool after a random time, without interruption.
     pub(crate) fn run_in_pool(self: &Arc<Self>, work: impl FnOnce() + Send + 'static) {
         let process = Arc::clone(self);
         self.world.runtime.spawn(async move {
@@ -135,7 +135,7 @@ impl Process {
         });
     }
 
-    /// Returns when the process is not paused.
+    /// Waits while the process is paused.
     async fn runs(&self) {
         loop {
             let continued = self.continued.notified();

@@ -1,4 +1,4 @@
-//! One run: a cluster, its jobs, its faults, and what must be true.
+//! Simulation of one run: a cluster, its jobs, its faults, and the checks.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -19,49 +19,50 @@ use crate::simulation::platform::SimulatedPlatform;
 use crate::simulation::process::Process;
 use crate::simulation::world::{HostId, World};
 
-/// Host of the clients.
+/// First host of the clients.
 const CLIENT: HostId = 20;
 
-/// Host of clones.
+/// First host of clones.
 const CLONE: HostId = 30;
 
 /// Host of Byzantine workers.
 const BYZANTINE: HostId = 40;
 
-/// Time between two looks at hosts and faults.
+/// Interval at which hosts and faults are checked.
 const TICK: Duration = Duration::from_millis(10);
 
 /// Time after which a host restarts a process that has ended.
 const RESTART: Duration = Duration::from_millis(3000);
 
-/// Time that the first worker has before all others.
+/// Pause after each fault of time zero, before the workers start: a Byzantine worker registers
+/// first.
 const HEAD_START: Duration = Duration::from_millis(100);
 
-/// Longest time of a clone.
+/// Longest lifetime of a clone.
 const CLONE_TIME: Duration = Duration::from_secs(2);
 
 /// Time after the last fault in which all jobs must end.
 const PATIENCE: Duration = Duration::from_secs(300);
 
-/// What a run has shown.
+/// Outcome of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Outcome {
     /// Digest of all events: two runs of a seed have the same.
     pub trace: u64,
     /// Simulated time.
     pub time: Duration,
-    /// The jobs, which are done.
+    /// Descriptions of the jobs, all of them done.
     pub jobs: Vec<String>,
-    /// Largest number of jobs that ran at the same time, as far as their clients have seen.
+    /// Largest number of jobs that their clients saw running at the same time.
     pub together: usize,
-    /// Numbers of faults, by kind.
+    /// Number of faults of each kind.
     pub faults: BTreeMap<String, u32>,
 }
 
-/// A run in which something was not true.
+/// A run that failed a check.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Violation {
-    /// The seed, with which it repeats.
+    /// The seed, which repeats the run.
     pub seed: u64,
     /// What was wrong.
     pub what: String,
@@ -82,7 +83,7 @@ impl fmt::Display for Violation {
 /// If a job has wrong numbers, does not end, or ends in a way that the faults do not explain.
 ///
 /// # Panics
-/// If the operating system gives neither threads nor temporary files.
+/// If the operating system provides no threads or no temporary files.
 pub fn run(seed: u64) -> Result<Outcome, Violation> {
     let mut builder = tokio::runtime::Builder::new_current_thread();
     let runtime = builder.enable_time().start_paused(true).build();
@@ -155,7 +156,7 @@ impl Cluster {
         })
     }
 
-    /// Starts the coordinator, and the workers after what happens at once.
+    /// Starts the coordinator, applies the faults of time zero, then starts the workers.
     async fn start(&mut self) -> io::Result<()> {
         self.hosts[COORDINATOR].start();
         let events = self.schedule.events.clone().into_iter();
@@ -216,7 +217,8 @@ impl Cluster {
 
     /// Waits until no worker holds files of removed jobs.
     async fn check_removed(&mut self, removed: &[String]) -> Result<(), String> {
-        // The tombstone is lost with the journal, and no host has the other workers' data.
+        // Not checked after these faults: a lost or restored journal may lack the tombstone, and
+        // clones and Byzantine workers take part with disks that are not in `self.hosts`.
         let lost = [Kind::JournalRestored, Kind::JournalLost, Kind::Byzantine, Kind::Clone];
         if removed.is_empty() || self.faults.any(&lost) {
             return Ok(());
@@ -233,7 +235,7 @@ impl Cluster {
         Ok(())
     }
 
-    /// A job of which a worker has a folder.
+    /// One of the jobs that a worker has a folder of.
     fn folder_of(&self, jobs: &[String]) -> Option<String> {
         let has_folder =
             |job: &&String| self.hosts[1..].iter().any(|host| host.disk.data().join(job).exists());

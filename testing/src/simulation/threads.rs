@@ -1,5 +1,5 @@
-//! Threads of simulated processes: each runs on a thread of the operating system, but only while the
-//! runtime polls it, so that one thread at a time runs and the order of all steps is repeatable.
+//! Threads of simulated processes. Each runs on a thread of the operating system, but only while
+//! the runtime polls it: one thread runs at a time, and the order of all steps is repeatable.
 
 use std::cell::RefCell;
 use std::future::Future;
@@ -12,7 +12,7 @@ use std::thread::JoinHandle;
 
 use tokio::runtime::Handle;
 
-/// Who runs.
+/// Which side runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Turn {
     Runtime,
@@ -59,8 +59,8 @@ impl Baton {
     }
 }
 
-/// A simulated thread. As a future it runs the thread until its next wait; it is ready when the
-/// thread has ended. Dropping it ends the thread at its current wait.
+/// A simulated thread. Polled as a future, it runs the thread until its next wait; it is ready when
+/// the thread has ended. Dropping it ends the thread at its current wait.
 #[derive(Debug)]
 pub(crate) struct SimulatedThread {
     baton: Arc<Baton>,
@@ -85,7 +85,7 @@ impl SimulatedThread {
             let begun = own.passed.wait_while(own.lock(), waits);
             let killed = begun.unwrap_or_else(PoisonError::into_inner).killed;
             if !killed {
-                // The work reports its own panics: only a kill unwinds to here.
+                // The work catches and reports its own panics, so only a kill unwinds to here.
                 let _ = catch_unwind(AssertUnwindSafe(work));
             }
             own.lock().turn = Turn::Ended;

@@ -1,4 +1,4 @@
-//! What all parts of a simulation share: the seed's random numbers and the trace of events.
+//! Shared state of a simulation: the seed's random numbers and the trace of events.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -39,7 +39,7 @@ impl Random {
         self.below(n) == 0
     }
 
-    /// A time up to `most`.
+    /// A random time up to `most`.
     pub(crate) fn time(&self, most: Duration) -> Duration {
         Duration::from_nanos(self.below(most.as_nanos() as u64 + 1))
     }
@@ -55,7 +55,7 @@ pub(crate) struct World {
     seed: u64,
     /// Random numbers of the run: settings, jobs, faults.
     pub(crate) random: Random,
-    /// Parts so far, by their kind and hosts.
+    /// Number of parts so far, by kind and hosts.
     parts: Mutex<BTreeMap<(&'static str, HostId, HostId), u64>>,
     /// Sum of the hashes of all events.
     trace: Mutex<u64>,
@@ -64,7 +64,7 @@ pub(crate) struct World {
 }
 
 impl World {
-    /// A world that follows from a seed. Called on the simulation's runtime.
+    /// The world of a seed. Must be called on the simulation's runtime.
     pub(crate) fn new(seed: u64) -> Arc<World> {
         Arc::new(World {
             seed,

@@ -1,4 +1,4 @@
-//! Tests of what is in the repository besides Rust: pages, scripts, deployment files, mutants.
+//! Tests of the repository's other files: pages, scripts, deployment files, mutants.
 #![allow(clippy::unwrap_used)] // clippy.toml allows it in tests, but not in their helpers
 
 mod deploy;

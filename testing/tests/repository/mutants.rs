@@ -4,14 +4,14 @@ use std::path::Path;
 
 use strata_checks::workspace::root;
 
-/// What a hunk expects in a file, as whole lines.
+/// The lines that a hunk expects in a file.
 #[derive(Debug, PartialEq, Eq)]
 struct Expected {
     file: String,
     lines: String,
 }
 
-/// The hunks of a patch: the lines that stay and those that are removed.
+/// The hunks of a patch, each with its unchanged and its removed lines.
 fn expected(patch: &str) -> Vec<Expected> {
     let mut hunks = Vec::new();
     let mut file = "";

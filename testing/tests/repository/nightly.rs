@@ -1,4 +1,5 @@
-//! Tests of `scripts/nightly`: its steps are those of the page, and its table and exit code tell what ran.
+//! Tests of `scripts/nightly`: its steps are those of the page, and its table and exit code report
+//! what ran.
 
 use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt;

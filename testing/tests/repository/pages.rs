@@ -36,7 +36,7 @@ fn prose(text: &str) -> String {
     prose
 }
 
-/// The names by which headings of a page can be linked.
+/// The anchors by which the headings of a page can be linked.
 fn anchors(text: &str) -> BTreeSet<String> {
     let prose = prose(text);
     let headings = prose.lines().filter(|line| line.starts_with('#'));
@@ -49,7 +49,7 @@ fn anchors(text: &str) -> BTreeSet<String> {
     headings.map(anchor).collect()
 }
 
-/// The targets of a page's links, other than those that leave the repository.
+/// The targets of a page's links, except links that leave the repository.
 fn links(text: &str) -> Vec<String> {
     let prose = prose(text);
     let targets = prose.split("](").skip(1).filter_map(|rest| rest.split_once(')'));
@@ -57,8 +57,8 @@ fn links(text: &str) -> Vec<String> {
     targets.filter(|target| !target.contains("://")).collect()
 }
 
-/// Quoted text that is a path of the repository: it has a slash and ends in one, or in the
-/// extension of a source.
+/// The quoted texts that are paths of the repository: they have a slash, and end in a slash or in
+/// the extension of a source.
 fn paths(text: &str) -> Vec<String> {
     let prose = prose(text);
     let quoted = prose.split('`').skip(1).step_by(2);

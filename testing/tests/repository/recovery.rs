@@ -19,8 +19,8 @@ fn quoted(cell: &str) -> Vec<&str> {
     cell.split('`').skip(1).step_by(2).collect()
 }
 
-/// Names of the tests in a source. Attributes stand before the function, with other attributes or
-/// comments between.
+/// Names of the tests in a source. Other attributes or comments may stand between the test
+/// attribute and the function.
 fn test_functions(source: &str) -> Vec<String> {
     let mut names = Vec::new();
     let mut is_test = false;
@@ -39,8 +39,8 @@ fn test_functions(source: &str) -> Vec<String> {
     names
 }
 
-/// Module of a source by its path: names of folders and of the file, without `lib`, `mod`, `main` and
-/// a last `tests`, which holds the tests of its parent.
+/// Module path of a source: the names of its folders and of the file, without `lib`, `mod` and
+/// `main`, and without a last `tests`, which holds the tests of its parent.
 fn module(path: &Path) -> Vec<String> {
     let names = path.with_extension("");
     let names = names.components().filter_map(|component| match component {
@@ -91,7 +91,7 @@ fn all_tests() -> BTreeSet<String> {
     all
 }
 
-/// Checks of `scripts/compose-test`.
+/// Names of the checks of `scripts/compose-test`.
 fn compose_checks() -> BTreeSet<String> {
     let script = std::fs::read_to_string(root().join("scripts/compose-test")).unwrap();
     let checks =
@@ -121,7 +121,7 @@ fn every_fault_names_tests_that_exist() {
 #[test]
 fn every_fault_of_the_containers_is_on_the_page() {
     let page = std::fs::read_to_string(root().join("docs/recovery.md")).unwrap();
-    // These inject no fault.
+    // These checks inject no fault.
     let without =
         ["access", "backup", "certificates", "more_workers", "path", "submit", "undisturbed"];
     let faults = compose_checks().into_iter();

@@ -1,7 +1,7 @@
-//! Files that define puzzles: what is accepted has moves that can be undone, and states that are read
-//! back.
+//! Fuzz target for files that define puzzles: every accepted definition has moves with inverses,
+//! and its states are read back from their texts.
 //!
-//! An input is a file.
+//! An input is the content of a file.
 
 use strata_puzzles::permutation::{Definition, PermutationPuzzle, RankKey};
 use strata_space::{Key192, KeySpace, Parameters, Puzzle, file_content, file_value};
@@ -32,7 +32,7 @@ const KPUZZLE: &str = r#"{"name": "small", "orbits": [
 const GENERATORS: &str =
     "# a list\na = (1,2,3)\n  (4, 5);\nb := [2,1,4,3]; a2 =\n3 1 2;;\nd=(); # none\n";
 
-/// Searches of keys that are tried.
+/// Parameters of the searches that are tried.
 const OPTIONS: [&[(&str, &str)]; 4] =
     [&[], &[("metric", "quarter")], &[("inverses", "true")], &[("goal", "? ? ? ? ?")]];
 
@@ -42,7 +42,7 @@ fn given(content: &str, options: &[(&str, &str)]) -> Parameters {
     pairs.map(|(name, value)| (name.to_owned(), value.to_owned())).collect()
 }
 
-/// Checks the moves of a definition.
+/// Checks that the moves of a definition have inverses.
 fn check_moves(definition: &Definition) -> Result<(), Finding> {
     let shape = &definition.shape;
     for mv in definition.moves.iter().chain(&definition.rotations) {
@@ -56,7 +56,7 @@ fn check_moves(definition: &Definition) -> Result<(), Finding> {
     Ok(())
 }
 
-/// Checks the first states and moves of a search, and that they are read back.
+/// Checks that the first moves and states of a search are read back from their names and texts.
 fn check_search<K: RankKey>(content: &str, options: &[(&str, &str)]) -> Result<(), Finding> {
     let Ok(puzzle) = PermutationPuzzle::<K>::open(&given(content, options)) else {
         return Ok(());

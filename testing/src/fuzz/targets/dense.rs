@@ -1,5 +1,5 @@
-//! Dense layer files: whatever is accepted is the same by chunk and by range, and after it is written
-//! again.
+//! Fuzz target for dense layer files: an accepted file has the same states read by chunk, read by
+//! range, and after it is written again.
 
 use strata_space::Weight;
 use strata_store::{
@@ -17,7 +17,7 @@ use crate::fuzz::target::{Finding, Outcome, Target};
 const NUMBERING: DenseNumbering =
     DenseNumbering { blocks: 90, rows: 3, lanes: 60, fingerprint: 0x0123_4567_89ab_cdef };
 
-/// Words of all blocks.
+/// Number of words of all blocks.
 const WORDS: usize = (NUMBERING.blocks * NUMBERING.rows) as usize;
 
 /// Dense layer files.
@@ -120,7 +120,8 @@ impl Target for DenseFiles {
         };
         let all = NUMBERING.blocks as usize;
         let ranges = [(0, all), (0, 1), (all - 1, 1), (13, 40), (29, 2)];
-        // Parts of it are readable even if the whole is not; nothing may fail but with an error.
+        // Parts of a file may be readable even if the whole is not. Reading may fail only with an
+        // error.
         let parts = ranges.map(|(first, blocks)| read(&layer, first, blocks));
         let words = match visited(&layer) {
             Ok(words) => words,
@@ -138,7 +139,8 @@ impl Target for DenseFiles {
         if totals.states != states {
             return Err(format!("{totals:?} of {states} states"));
         }
-        // A file with the seal that a manifest records is the file that was sealed.
+        // A file with the same seal as a valid file must be that file: manifests record only the
+        // seal.
         let same_seal = self.seeds.iter().find(|seed| seal_of(seed) == seal_of(input));
         if same_seal.is_some_and(|seed| seed != input) {
             return Err("another file with the seal of a valid one".to_owned());

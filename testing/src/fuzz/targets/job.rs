@@ -1,7 +1,8 @@
-//! Folders of jobs with changed manifests and histories: what verification accepts is consistent.
+//! Fuzz target for job folders with changed manifests and histories: folders that verification
+//! accepts are consistent.
 //!
 //! An input is the number of a job (1 byte), the length of the manifest (4 bytes), the manifest and
-//! the history. The job's other files are those of a search.
+//! the history. The other files of the folder are those of the job with that number.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -27,8 +28,7 @@ pub(super) struct Jobs {
 }
 
 /// Jobs of searches, in `corpus/jobs`: Hanoi with 3 discs, done, and stopped with two workers that
-/// keep all layers; Panex 2 with the symbolic engine; LX with 4 tokens, stopped, whose moves cannot be
-/// undone.
+/// keep all layers; Panex 2 with the symbolic engine; LX with 4 tokens, a directed graph, stopped.
 const JOBS: [&str; 4] = ["hanoi-3-3-t2yqlz", "hanoi-3-3-oshp6k", "panex-2-oou2me", "lx-4-3ywwwd"];
 
 impl Jobs {
@@ -55,7 +55,7 @@ fn join(number: u8, manifest: &[u8], history: &[u8]) -> Vec<u8> {
     [&[number], &len[..], manifest, history].concat()
 }
 
-/// Number, manifest and history.
+/// Splits an input into number, manifest and history.
 fn split(input: &[u8]) -> Option<(u8, Vec<u8>, Vec<u8>)> {
     let (&[number, a, b, c, d], rest) = input.split_first_chunk()?;
     let len = u32::from_le_bytes([a, b, c, d]) as usize;
@@ -63,7 +63,7 @@ fn split(input: &[u8]) -> Option<(u8, Vec<u8>, Vec<u8>)> {
     Some((number, manifest.to_vec(), history.to_vec()))
 }
 
-/// Checks a history that is accepted with the recorded prefix.
+/// Checks a history that was accepted with the recorded prefix.
 fn check_history(job: &JobDir, prefix: &HistoryPrefix, history: &[u8]) -> Result<(), Finding> {
     let Ok(view) = job.read_history(Some(prefix)) else { return Ok(()) };
     let durable = history.get(..prefix.bytes as usize).ok_or("a prefix longer than the file")?;

@@ -1,4 +1,4 @@
-//! Changes of manifests and histories that get past their checksums.
+//! Mutations of manifests and histories that get past the checksums.
 
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -8,13 +8,13 @@ use crate::fuzz::rng::Rng;
 const LABEL: &str = ",\n  \"checksum\": \"";
 const END: &str = "\"\n}\n";
 
-/// The checksum of a manifest, as written in it.
+/// The checksum that a manifest contains, as text.
 pub(super) fn checksum_of(manifest: &[u8]) -> Option<&[u8]> {
     let end = manifest.len().checked_sub(END.len())?;
     manifest.get(end.checked_sub(16)?..end)
 }
 
-/// Computes the checksum of a manifest again. Adds one if there is none.
+/// Recomputes the checksum of a manifest. Adds one if there is none.
 pub(super) fn reseal_manifest(manifest: &mut Vec<u8>) {
     let label = LABEL.as_bytes();
     let found = manifest.windows(label.len()).rposition(|window| window == label);
@@ -33,7 +33,7 @@ pub(super) fn reseal_manifest(manifest: &mut Vec<u8>) {
     manifest[digits..digits + 16].copy_from_slice(sum.as_bytes());
 }
 
-/// Replaces the value of the first member of a name after `from`.
+/// Replaces the value of the first member called `name` after offset `from`.
 fn set(json: &mut Vec<u8>, from: usize, name: &str, value: &str) {
     let member = format!("\"{name}\": ");
     let find =
@@ -54,7 +54,7 @@ pub(super) fn record_history(manifest: &mut Vec<u8>, history: &[u8]) {
     set(manifest, at, "checksum", &format!("\"{:016x}\"", xxh3_64(history)));
 }
 
-/// Words of manifests and histories.
+/// Words that occur in manifests and histories.
 const WORDS: [&str; 24] = [
     "\"depth\"",
     "\"worker\"",
@@ -82,7 +82,7 @@ const WORDS: [&str; 24] = [
     "}",
 ];
 
-/// Changes a JSON text: numbers, mostly, so that it stays one.
+/// Changes a JSON text: mostly its numbers, so that it remains valid JSON.
 pub(super) fn mutate_json(text: &mut Vec<u8>, other: &[u8], rng: &mut Rng) {
     if rng.once_in(3) {
         mutate::text(text, other, &WORDS, rng);
@@ -95,7 +95,7 @@ pub(super) fn mutate_json(text: &mut Vec<u8>, other: &[u8], rng: &mut Rng) {
     }
 }
 
-/// A number of a text, and what replaces it.
+/// A random number in a text, and its replacement.
 pub(super) fn a_number(text: &[u8], rng: &mut Rng) -> Option<(Vec<u8>, Vec<u8>)> {
     let numbers: Vec<&[u8]> = text
         .split(|byte| !byte.is_ascii_alphanumeric())
@@ -114,7 +114,7 @@ pub(super) fn a_number(text: &[u8], rng: &mut Rng) -> Option<(Vec<u8>, Vec<u8>)>
     Some((from, to.into_bytes()))
 }
 
-/// Replaces a word once, or wherever it is: figures are recorded at several places.
+/// Replaces a word once or everywhere: some figures are recorded at several places.
 pub(super) fn replace_all(text: &mut Vec<u8>, from: &[u8], to: &[u8], rng: &mut Rng) {
     let once = rng.once_in(2);
     let mut at = if once { rng.below(text.len()) } else { 0 };

@@ -1,7 +1,9 @@
-//! The journal: values of all tables under right checksums, and damage of the file.
+//! Fuzz target for the journal: changed values of all tables with right checksums, and damage of
+//! the file.
 //!
 //! An input is the number of a table (1 byte), the number of a row (1 byte) and the row's new JSON.
-//! Instead of a table there can be [`FILE`]; an offset (4 bytes) and new bytes of the file follow.
+//! If the number of the table is [`FILE`], an offset (4 bytes) and new bytes of the file follow
+//! instead.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -26,7 +28,7 @@ use crate::fuzz::target::{Finding, Outcome, Target};
 
 const TABLES: [&str; 6] = ["meta", "jobs", "layers", "workers", "submitted", "names"];
 
-/// Stands for a table: damage of the file.
+/// In place of a table's number: the input damages the file.
 const FILE: u8 = u8::MAX;
 
 /// Key and JSON of the rows of a table.
@@ -37,9 +39,9 @@ type Rows = TableDefinition<'static, &'static str, &'static [u8]>;
 /// A journal with two jobs.
 pub(super) struct Journals {
     folder: TempDir,
-    /// The file.
+    /// Content of the journal's file.
     template: Vec<u8>,
-    /// By table.
+    /// Rows by table.
     rows: Vec<Contents>,
 }
 
@@ -177,7 +179,7 @@ impl Journals {
     }
 }
 
-/// Uses a journal in every way. Returns the errors.
+/// Calls the operations of a journal. Returns their errors.
 fn exercise(journal: &Journal, id: &str) -> Vec<String> {
     let mut errors = Vec::new();
     let mut note = |result: Result<(), JournalError>| {
@@ -202,7 +204,7 @@ fn exercise(journal: &Journal, id: &str) -> Vec<String> {
     errors
 }
 
-/// Checks that what the journal returns is what the row has.
+/// Checks that the journal returns the content of the row.
 fn check_row(journal: &Journal, table: &str, key: &str, json: &[u8]) -> Result<(), Finding> {
     let value: serde_json::Value = serde_json::from_slice(json).unwrap_or_default();
     let same = match table {
@@ -300,7 +302,8 @@ impl Target for Journals {
         }
     }
 
-    /// The database has a cache, and the file is 50 times as long as a value.
+    /// Independent of the input's length: the database has a cache, and the file is 50 times as
+    /// long as a value.
     fn memory(&self, _: usize) -> usize {
         64 << 20
     }
@@ -310,7 +313,8 @@ impl Target for Journals {
     }
 }
 
-/// An error of opening. Only a damaged file may make the database panic.
+/// The outcome of an error of opening. Only a damaged file may make the database panic; after a
+/// changed value that is a finding.
 fn refused(error: JournalError, is_value: bool) -> Result<Outcome, Finding> {
     let text = error.to_string();
     if is_value && text.contains("panicked") { Err(text) } else { Ok(Outcome::Refused(text)) }

@@ -1,4 +1,5 @@
-//! Layer files: whatever is accepted is in order, and is read back the same after it is written.
+//! Fuzz target for layer files: the entries of an accepted file are in order, and are read back the
+//! same after they are written.
 
 use std::sync::Arc;
 
@@ -29,7 +30,8 @@ impl LayerFiles {
     }
 }
 
-/// The header of an input, so that it is not refused because of its header alone.
+/// A header with the fields of the input's header. Opening a file with it as the expected header
+/// does not refuse the file for its header alone.
 pub(super) fn header(bytes: &[u8], kind: FileKind) -> LayerHeader {
     let (depth, encoding, job) = header_of(bytes);
     let width = match bytes.get(18) {
@@ -56,7 +58,7 @@ fn image(
     writer.seal(vec![part], totals)
 }
 
-/// Entries of several sizes: `count` of them, with lists that grow and sometimes repeat.
+/// `count` entries with lists of several sizes, which grow and sometimes repeat.
 pub(super) fn entries(count: u32, seed: u64) -> Entries {
     let mut rng = Rng::new(seed);
     let mut entries = Entries::new();
@@ -84,7 +86,7 @@ pub(super) fn entries(count: u32, seed: u64) -> Entries {
     entries
 }
 
-/// Entries with the same lists, but locals of a width that are far apart.
+/// The same entries with locals of the given width that are far apart.
 pub(super) fn widened(entries: &Entries, width: LocalWidth) -> Entries {
     let wide = |(key, locals): &(EntryKey, Vec<Word>)| {
         let mut words = Vec::new();
@@ -139,14 +141,14 @@ pub(super) fn seeds() -> Vec<Vec<u8>> {
     lists.iter().map(seed).collect()
 }
 
-/// All entries of a file, with every check of the store.
+/// Reads all entries of a file, with every check of the store.
 pub(super) fn read(layer: &Layer) -> Result<Entries, StoreError> {
     let mut entries = Entries::new();
     layer.verify(&mut |key, locals| entries.push((key, locals.to_vec())))?;
     Ok(entries)
 }
 
-/// Whether keys and locals increase. Keys of a run may repeat.
+/// Checks that keys and locals increase. Unless `strict`, as for runs, keys may repeat.
 pub(super) fn check_order(
     entries: &Entries,
     width: LocalWidth,
@@ -209,7 +211,8 @@ impl Target for LayerFiles {
             Ok(layer) => layer,
             Err(error) => return Ok(Outcome::refused(error)),
         };
-        // Parts of it are readable even if the whole is not; nothing may fail but with an error.
+        // Parts of a file may be readable even if the whole is not. Reading may fail only with an
+        // error.
         for from in layer.split_keys(3) {
             let mut cursor = must(LayerCursor::new());
             let mut next = cursor.start(&layer, KeyRange::from(from));
@@ -231,7 +234,8 @@ impl Target for LayerFiles {
         for from in layer.split_keys(3).into_iter().chain([EntryKey::default()]) {
             check_range(&layer, &entries, from)?;
         }
-        // A file with the seal that a manifest records is the file that was sealed.
+        // A file with the same seal as a valid file must be that file: manifests record only the
+        // seal.
         let same_seal = self.seeds.iter().find(|seed| seal_of(seed) == seal_of(input));
         if same_seal.is_some_and(|seed| seed != input) {
             return Err("another file with the seal of a valid one".to_owned());
@@ -247,7 +251,7 @@ impl Target for LayerFiles {
         self.open(input, &layer)
     }
 
-    /// A block has at most 128 MiB before compression. Two are read at a time.
+    /// A block has at most 128 MiB before compression, and two blocks are read at a time.
     fn memory(&self, _: usize) -> usize {
         512 << 20
     }

@@ -1,4 +1,4 @@
-//! Changes of layer files and runs that get past their checksums.
+//! Mutations of layer files and runs that get past the checksums.
 //!
 //! A second implementation of `docs/format.md`: it shares no code with the store.
 
@@ -15,7 +15,7 @@ const COLUMNS: usize = 7;
 const COUNTS: usize = 2;
 const GAPS: usize = 4;
 
-/// Depth, encoding and job id of a header; defaults where it has none.
+/// Depth, encoding and job id in a header; defaults where the header is too short.
 pub(super) fn header_of(bytes: &[u8]) -> (u32, u16, String) {
     let number = |at: usize, width: usize| {
         bytes
@@ -44,12 +44,12 @@ fn get(bytes: &[u8], at: usize, width: usize) -> usize {
     word.iter().rev().fold(0, |number, byte| number << 8 | usize::from(*byte))
 }
 
-/// Length of the header, or of what stands for it.
+/// Length of the header according to its own fields; the input may be shorter.
 fn header_len(bytes: &[u8]) -> usize {
     HEADER + bytes.get(11).map_or(0, |len| usize::from(*len))
 }
 
-/// Computes all checksums again, from the blocks to the seal, as far as the lengths permit.
+/// Recomputes all checksums, from the blocks to the seal, as far as the lengths permit.
 pub(super) fn reseal(bytes: &mut [u8]) {
     let Some(trailer) = bytes.len().checked_sub(TRAILER) else { return };
     let (blocks, shards) = (get(bytes, trailer + 16, 4), get(bytes, trailer + 20, 4));
@@ -148,8 +148,8 @@ fn take_apart(bytes: &[u8]) -> Option<File> {
     })
 }
 
-/// The file with uncompressed columns, and an index and totals that agree with it, except with one
-/// of `wrong`.
+/// Assembles the file, with uncompressed columns and an index that agrees with them. With `sums`
+/// the totals agree, too; otherwise they stay as they are.
 fn assemble(file: &File, sums: bool) -> Vec<u8> {
     let mut bytes = file.header.clone();
     let mut index = Vec::new();
@@ -169,7 +169,7 @@ fn assemble(file: &File, sums: bool) -> Vec<u8> {
         put(&mut entry, 40, &(at as u64).to_le_bytes());
         put(&mut entry, 48, &((bytes.len() - at) as u32).to_le_bytes());
         put(&mut entry, 52, &(raw as u32).to_le_bytes());
-        // A list that goes on in the next block is of one region.
+        // A list that continues in the next block is counted as one region.
         let continues = u64::from(last_key == entry[..20]);
         last_key = entry[20..40].to_vec();
         totals[0] = totals[0].wrapping_add(get(&entry, 56, 4) as u64).wrapping_sub(continues);
@@ -185,7 +185,7 @@ fn assemble(file: &File, sums: bool) -> Vec<u8> {
     if sums {
         put(&mut trailer, 32, &totals[0].to_le_bytes());
         put(&mut trailer, 40, &totals[1].to_le_bytes());
-        // A file of one shard stays consistent.
+        // In a file of one shard, the shard's counts agree, too.
         if shards.len() == SHARD {
             put(&mut shards, 8, &totals[0].to_le_bytes());
             put(&mut shards, 16, &totals[1].to_le_bytes());
@@ -200,7 +200,7 @@ fn assemble(file: &File, sums: bool) -> Vec<u8> {
     bytes
 }
 
-/// Changes a file: bytes with or without new checksums, or its parts.
+/// Changes a file: its bytes, with or without new checksums, or its parts.
 pub(super) fn mutate_file(input: &mut Vec<u8>, other: &[u8], rng: &mut Rng) {
     let parts = take_apart(input).filter(|_| !rng.once_in(3));
     let Some(mut file) = parts else {
@@ -252,7 +252,7 @@ fn change_part(file: &mut File, other: &[u8], rng: &mut Rng) {
     }
 }
 
-/// Appends or removes a gap, and changes the number of states of the index.
+/// Appends or removes a gap of a list, and changes the number of states in the index accordingly.
 fn add_state(block: &mut Block, rng: &mut Rng) {
     let more = rng.once_in(2);
     let gaps = &mut block.columns[GAPS];
@@ -270,7 +270,7 @@ fn add_state(block: &mut Block, rng: &mut Rng) {
     put(&mut block.index, 60, &states.to_le_bytes());
 }
 
-/// The bytes of a file after it was taken apart and assembled, twice: the second time nothing changes.
+/// The bytes of a file after it is taken apart and assembled once and twice; both must be equal.
 #[cfg(test)]
 pub(super) fn assembled_twice(bytes: &[u8]) -> Option<[Vec<u8>; 2]> {
     let once = assemble(&take_apart(bytes)?, true);

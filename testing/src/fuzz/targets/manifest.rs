@@ -1,5 +1,5 @@
-//! Manifests: what is accepted names only files of the folder, and is read back the same after it is
-//! written.
+//! Fuzz target for manifests: an accepted manifest names only files of the folder, and is read back
+//! the same after it is written.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -139,7 +139,7 @@ impl Target for Manifests {
         if manifest.job != job.job() {
             return Err(format!("the manifest of {:?} in the folder of {JOB}", manifest.job));
         }
-        // Written as the store does it, without the sync.
+        // Written as the store writes it, without the sync.
         let mut written = must(serde_json::to_vec_pretty(&manifest));
         reseal_manifest(&mut written);
         let again = self.open(&written).map_err(|error| format!("written, but {error}"))?.1;

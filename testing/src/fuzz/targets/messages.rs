@@ -1,4 +1,4 @@
-//! Messages: the codec, and the conversion to the types of other crates.
+//! Fuzz target for messages: the codec, and the conversion to the types of other crates.
 //!
 //! An input is the number of a message type and an encoded message with its checksum.
 
@@ -16,7 +16,7 @@ use crate::fuzz::mutate;
 use crate::fuzz::rng::Rng;
 use crate::fuzz::target::{Finding, Outcome, Target};
 
-/// Key of the checksum's field, and the checksum.
+/// Length in bytes of the checksum's field: key and checksum.
 pub(super) const FIELD: usize = 10;
 
 /// A type of message.
@@ -76,7 +76,7 @@ where
     }
     let again: T = codec::decode(codec::encode(&message).into())
         .map_err(|status| format!("encoded, but {}", status.message()))?;
-    // No number is equal to NaN.
+    // NaN does not equal itself, so messages with it are not compared.
     let text = format!("{message:?}");
     if again != message && !text.contains("NaN") {
         return Err(format!("{text} was read back as {again:?}"));
@@ -115,7 +115,7 @@ fn file(message: v1::LayerFile) -> Checked {
 
 fn report(message: v1::LayerReport) -> Checked {
     let part = convert::part_from(&message).map_err(refused)?;
-    // The sum over the most workers.
+    // Sums over the largest number of workers must not overflow.
     let sums = [part.states, part.positions, part.generated, part.bytes];
     ensure(sums.iter().all(|count| count.checked_mul(4096).is_some()), part)
 }
@@ -198,7 +198,7 @@ fn options() -> v1::JobOptions {
     v1::JobOptions { max_layers: Some(9), keep, ..v1::JobOptions::default() }
 }
 
-/// Messages of many types, filled as in a cluster.
+/// Messages of many types, with values as in a cluster.
 pub(super) fn filled() -> Vec<Filled> {
     [between_nodes(), answers(), of_clients()].concat()
 }
@@ -313,7 +313,7 @@ fn of_clients() -> Vec<Filled> {
     ]
 }
 
-/// Adds the checksum of a type to a message without one.
+/// Appends the checksum for the type `name` to a message without one.
 pub(super) fn reseal(name: &str, content: &mut Vec<u8>) {
     let sum = xxh3_64_with_seed(content, xxh3_64(name.as_bytes()));
     let key = codec::FIELD << 3 | 1;
@@ -438,7 +438,7 @@ impl Target for Messages {
             let number = TYPES.iter().position(|known| known.name == name)?;
             Some([&[number as u8], &*bytes].concat())
         });
-        // A message without fields is one of every type; some cannot be converted.
+        // An empty message is valid for every type; some types cannot be converted then.
         let empty = (0..).zip(TYPES).map(|(number, kind)| {
             let mut bytes = Vec::new();
             reseal(kind.name, &mut bytes);

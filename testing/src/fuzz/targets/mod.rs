@@ -1,4 +1,4 @@
-//! The targets.
+//! The fuzz targets.
 
 mod definitions;
 mod dense;
@@ -20,7 +20,7 @@ use strata_store::LocalWidth;
 
 use crate::fuzz::Target;
 
-/// The name of a target, and what makes it.
+/// The name of a target, and its constructor.
 pub type Entry = (&'static str, fn() -> Box<dyn Target>);
 
 /// All targets. Making one may write files.

@@ -1,4 +1,5 @@
-//! Small texts: token files, names, sizes, ids, hexadecimal figures, and the escaping of texts.
+//! Fuzz target for small texts: token files, names, sizes, ids, hexadecimal numbers, and the
+//! escaping of texts.
 //!
 //! An input is a kind (1 byte) and a text.
 
@@ -70,7 +71,7 @@ fn size(text: &str) -> Result<Outcome, Finding> {
     if parse_size(&size.to_string()) != Ok(size) || parse_size(&format!("{size} B")) != Ok(size) {
         return Err(format!("{text} is {size} bytes, which is another size"));
     }
-    // A size without a fraction and with a binary unit, computed in another way.
+    // A second computation of sizes with a binary unit and no fraction.
     let plain = text.trim().strip_suffix("KiB").and_then(|number| number.parse::<u64>().ok());
     match plain.filter(|number| *number != size / 1024) {
         Some(number) => Err(format!("{number} KiB are {size} bytes")),

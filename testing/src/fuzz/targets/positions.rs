@@ -1,5 +1,5 @@
-//! Positions of Panex, boards of sliding tiles and lists of moves: both implementations agree, and
-//! what is accepted is written as it is read.
+//! Fuzz target for positions of Panex, boards of sliding tiles and lists of moves: the search and
+//! the replay accept the same texts, and what they accept is written as it was read.
 //!
 //! An input is a kind (1 byte), a size (1 byte) and a text.
 
@@ -11,10 +11,10 @@ use crate::fuzz::mutate;
 use crate::fuzz::rng::Rng;
 use crate::fuzz::target::{Finding, Outcome, Target};
 
-/// Checks a text. The number is the size.
+/// Checks a text, given a size.
 type Check = fn(u8, &str) -> Result<Outcome, Finding>;
 
-/// Checks, by kind of text.
+/// The checks, by the kind of the text.
 const KINDS: [Check; 7] = [position, gold, moves, board, shape, tile_moves, any_board];
 
 /// Texts.
@@ -76,7 +76,7 @@ fn gold(_: u8, text: &str) -> Result<Outcome, Finding> {
     }
 }
 
-/// Moves of Panex, also replayed.
+/// Moves of Panex; accepted ones are also replayed.
 fn moves(level: u8, text: &str) -> Result<Outcome, Finding> {
     let moves = match parse_moves(text) {
         Ok(moves) => moves,
@@ -140,7 +140,7 @@ fn shape(_: u8, text: &str) -> Result<Outcome, Finding> {
     let shape = match tiles::Shape::parse(text) {
         Ok(shape) => shape,
         Err(error) => {
-            // The checker has larger boards.
+            // The replay also accepts larger boards.
             if let Ok(shape) = text.parse::<checker::Shape>() {
                 same(
                     "read back",

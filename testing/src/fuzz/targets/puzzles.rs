@@ -1,4 +1,5 @@
-//! Specifications of searches: what is accepted is a fixed point, and opens in bounded memory.
+//! Fuzz target for specifications of searches: an accepted specification, once completed, stays the
+//! same, and opens in bounded memory.
 //!
 //! An input is the name of a space and its parameters, one a line: `name=value`.
 
@@ -29,7 +30,7 @@ fn split(text: &str) -> (String, Parameters) {
     (name, pairs.map(|(name, value)| (name.to_owned(), value.to_owned())).collect())
 }
 
-/// Checks an opened space against another one with its complete parameters.
+/// Opens a space, then opens it again with its completed parameters, and compares the two.
 fn check_space(registry: &Registry, name: &str, given: &Parameters) -> Result<Outcome, Finding> {
     let space = match registry.open(name, given) {
         Ok(space) => space,
@@ -44,7 +45,7 @@ fn check_space(registry: &Registry, name: &str, given: &Parameters) -> Result<Ou
     if again.finish() != space.finish() || again.ends() != space.ends() {
         return Err(format!("{parameters:?} has other ends"));
     }
-    // A label is the beginning of a job's id.
+    // A job's id begins with the label.
     strata_store::check_name("label", &space.label()).map_err(|error| error.to_string())?;
     space.distance_name();
     let own = space.state_space();
@@ -133,7 +134,7 @@ impl Target for Specs {
 
     fn check(&mut self, input: &[u8]) -> Result<Outcome, Finding> {
         let (name, given) = split(&String::from_utf8_lossy(input));
-        // The way of a message: what it refuses never gets to the catalogue.
+        // As from a message; what the conversion refuses never reaches the catalogue.
         let message = v1::JobSpec {
             space: name.clone(),
             parameters: given.clone().into_iter().collect(),
@@ -141,7 +142,7 @@ impl Target for Specs {
             engine: String::new(),
         };
         let spec = convert::spec_from(Some(message));
-        // The way of the command line.
+        // As from the command line.
         let flags: Vec<(&str, String)> =
             given.iter().map(|(name, value)| (name.as_str(), value.clone())).collect();
         if let Ok(completed) = self.registry.parameters(&name, &[], &flags)
@@ -152,7 +153,8 @@ impl Target for Specs {
         let outcome = check_space(&self.registry, &name, &given)?;
         if outcome == Outcome::Accepted {
             let spec = spec.map_err(|error| format!("not as a message: {error}"));
-            // Longer values than messages may have are accepted in other places only.
+            // Values that are too long or have control characters are refused in messages, but
+            // accepted elsewhere.
             if spec.is_err()
                 && !given.values().any(|value| {
                     value.len() > limits::PARAMETER_LEN || value.contains(char::is_control)

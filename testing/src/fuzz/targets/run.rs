@@ -1,5 +1,5 @@
-//! Encoded runs, as a batch of exits arrives: form, bounds and inbox. Whatever is accepted is in the
-//! inbox, no matter how it is merged and spilled.
+//! Fuzz target for encoded runs, the form in which batches of exits arrive: format, bounds and
+//! inbox. The inbox returns all states of accepted runs, no matter how it merges and spills them.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -74,7 +74,7 @@ fn bound(width: LocalWidth) -> u128 {
     u128::from(LOCALS) << (width.bits() - 32)
 }
 
-/// Few and many batches, one list with keys that repeat.
+/// Lists of entries for few and many batches; one list has repeated keys.
 fn lists(width: LocalWidth) -> [Entries; 4] {
     let owned = |count, seed| -> Entries {
         let mut entries = entries(count, seed);
@@ -87,12 +87,12 @@ fn lists(width: LocalWidth) -> [Entries; 4] {
     [owned(1, 1), owned(20, 2), owned(70, 5), twice].map(|entries| widened(&entries, width))
 }
 
-/// The lists as runs.
+/// The lists as encoded runs.
 pub(super) fn seeds(width: LocalWidth) -> Vec<Vec<u8>> {
     lists(width).iter().map(|entries| run(entries, width)).collect()
 }
 
-/// Changes a run: its bytes, or its content, with the checksum that fits.
+/// Changes a run: its bytes, or its content together with the checksum.
 fn mutate_run(run: &mut Vec<u8>, other: &[u8], rng: &mut Rng) {
     let content = |bytes: &[u8]| zstd::bulk::decompress(bytes, mutate::MAX_LEN).ok();
     match content(run).filter(|_| !rng.once_in(4)) {
@@ -163,7 +163,7 @@ impl Target for EncodedRuns {
         let accept = |inbox: &Inbox, run: &[u8]| {
             inbox.accept_encoded(DEPTH, run, "batch", &bounds).map_err(|error| error.to_string())
         };
-        // First alone in memory, then with other runs, then spilled.
+        // First alone in memory, then with other runs, in inboxes so small that they spill.
         let inbox = self.inbox(64 << 20);
         if let Err(error) = accept(&inbox, input) {
             let left = taken(&inbox, self.width)?;

@@ -1,7 +1,7 @@
-//! Diagram snapshots: the file, and its content as a layer of a symbolic search.
+//! Fuzz target for diagram snapshots: the file, and its content as a layer of a symbolic search.
 //!
-//! An input begins with the number of a space and a depth. If the highest bit of the number is set, a
-//! file follows, else the content of one.
+//! An input begins with the number of a space and a depth. If the highest bit of the number is set,
+//! a file follows; otherwise the content of a file.
 
 use std::path::PathBuf;
 
@@ -75,7 +75,7 @@ impl Snapshots {
         self.folder.path().join("snapshot")
     }
 
-    /// Reads a file with the seal in it.
+    /// Reads a file, with the seal that it contains as the expected one.
     fn read(&self, depth: u32, file: &[u8]) -> Result<Vec<u8>, String> {
         must(std::fs::write(self.path(), file));
         let seal = file.len().checked_sub(16).and_then(|at| file[at..].first_chunk());
@@ -87,7 +87,7 @@ impl Snapshots {
     }
 }
 
-/// Computes the checksums of a file again.
+/// Recomputes the checksums of a file.
 fn reseal(file: &mut [u8]) {
     let Some(trailer) = file.len().checked_sub(TRAILER).filter(|at| *at >= HEADER) else { return };
     let sum = xxh3_64(&file[HEADER..trailer]);
@@ -150,7 +150,7 @@ fn check_layer(search: &mut dyn AnySearch, space: u8, depth: u32) -> Result<(), 
     if (second.layer(), second.positions()) != (layer, positions) {
         return Err(format!("{layer:?} was read back as {:?}", second.layer()));
     }
-    // The next layers: any result but a panic.
+    // Makes the next layers: any result but a panic is allowed.
     for _ in 0..2 {
         if search.advance().is_err() {
             break;

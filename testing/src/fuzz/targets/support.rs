@@ -1,13 +1,14 @@
-//! What several targets need.
+//! Helpers of several targets.
 
 use tempfile::TempDir;
 
-/// A folder in memory where there is one: targets write files for most inputs.
+/// A temporary folder, on a memory file system if there is one: targets write files for most
+/// inputs.
 pub(super) fn scratch() -> TempDir {
     must(tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()))
 }
 
-/// Unwraps what only a defect of a target itself can make fail.
+/// Unwraps a result that can only fail because of a defect of the target itself.
 #[track_caller]
 pub(super) fn must<T, E: std::fmt::Display>(result: Result<T, E>) -> T {
     match result {
