@@ -242,7 +242,7 @@ pub(crate) enum OrderError {
     /// The epoch's first order did not arrive.
     #[error("epoch {epoch} was not prepared here")]
     NotPrepared { epoch: u64 },
-    /// The order asks for another layer than the next one.
+    /// The order requests a layer other than the next one.
     #[error("layer {depth} cannot follow layer {last}")]
     WrongLayer { depth: u32, last: u32 },
     /// The executor's thread panicked; the panic handler has printed the location.

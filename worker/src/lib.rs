@@ -9,8 +9,8 @@
 //! - `executor`, `task`, `job`, `epoch`: execution of orders for the job of an epoch;
 //! - `removal`, `folders`: removal of jobs that the journal no longer has;
 //! - `exchange`, `link`, `service`, `batch`, `intake`: exits to and from other workers;
-//! - `fetch`, `checkpoint_store`, `store_folder`, `store_bucket`, `store_object`, `transfer`: checkpoint files of other workers and
-//!   the shared store;
+//! - `fetch`, `checkpoint_store`, `store_folder`, `store_bucket`, `store_object`, `transfer`:
+//!   checkpoint files of other workers, and the shared store;
 //! - `path`, `memory_use`: second searches for paths, which run only while there is no job;
 //! - `error`: errors of these modules, and their kinds in the protocol.
 #![forbid(unsafe_code)]

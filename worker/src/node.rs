@@ -24,8 +24,8 @@ use crate::{control, executor};
 /// until other workers have taken over the files.
 const LEAVE_TIMEOUT: Duration = Duration::from_secs(25);
 
-/// Longest wait for the executor once its session is over. Its waits end at once, but a layer that is
-/// being made goes on.
+/// Longest wait for the executor once its session is over. Its waits end at once, but it finishes a
+/// layer that is being made.
 const END_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// A worker process that is ready to run.
@@ -104,8 +104,8 @@ impl Node {
     /// workers have taken over its files, for 25 seconds at most, and ends. `address` is the URL at
     /// which other workers reach this one.
     ///
-    /// A layer that is being made at the end goes on, on a thread that uses the runtime. So the runtime
-    /// must not be shut down before the process ends.
+    /// A layer may still be in progress when this returns, on a thread that uses the runtime. So
+    /// the runtime must not be shut down before the process ends.
     ///
     /// # Errors
     /// [`NodeError::Refused`] if the coordinator rejects this worker permanently,

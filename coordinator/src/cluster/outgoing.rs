@@ -26,7 +26,7 @@ pub(crate) struct PendingOrder {
 }
 
 impl PendingOrder {
-    /// Whether an answer belongs to this order.
+    /// Whether an answer is one to this order.
     pub(crate) fn is_answered_by(&self, answer: &v1::Answer) -> bool {
         let own = (self.incarnation, self.epoch, self.number);
         own == (answer.incarnation, answer.epoch, answer.order)

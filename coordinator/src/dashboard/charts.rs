@@ -23,7 +23,7 @@ pub(crate) struct Drawn<'a> {
     pub(crate) expected: &'a [(u32, f64)],
 }
 
-/// A chart that a page asks for.
+/// A chart that a page requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct ChartRequest {
     quantity: Quantity,

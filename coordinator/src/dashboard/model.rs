@@ -261,7 +261,7 @@ pub struct Solution {
     pub has_drawings: bool,
 }
 
-/// A change that a user asks for.
+/// A change that a user requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Action {
     /// End a queued or running job at the next layer.

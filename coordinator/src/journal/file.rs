@@ -64,7 +64,7 @@ struct OpenDatabase {
 }
 
 impl OpenDatabase {
-    /// Whether it is due to be opened again.
+    /// Whether it can be opened again now.
     fn is_due(&self) -> bool {
         self.is_broken && self.reopened.is_none_or(|last| last.elapsed() >= REOPEN_INTERVAL)
     }

@@ -8,7 +8,7 @@ use std::hash::Hash;
 
 use crate::entry::{WorkerEntry, WorkerNumber};
 
-/// Name that a worker asks for.
+/// Name that a worker requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WorkerName<'a> {
     /// The name.
@@ -29,7 +29,7 @@ impl<'a> From<&'a str> for WorkerName<'a> {
 pub(crate) struct Registration<'a> {
     /// The id in its data directory.
     pub(crate) id: &'a str,
-    /// The name that it asks for.
+    /// The name that it requests.
     pub(crate) name: WorkerName<'a>,
     /// The URL at which other workers reach it.
     pub(crate) address: &'a str,

@@ -1,7 +1,7 @@
 //! Connections of browsers and collectors: HTTPS and plain HTTP on one port.
 //!
-//! A browser has no client certificate, so none is asked for. The first byte of a connection tells
-//! TLS from plain HTTP. Health checks use plain HTTP.
+//! A browser has no client certificate, so the server requests none. The first byte of a connection
+//! tells TLS from plain HTTP. Health checks use plain HTTP.
 
 use std::fmt;
 use std::io::{self, IoSlice};

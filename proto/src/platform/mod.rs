@@ -3,7 +3,7 @@
 //! Coordinators and workers reach all of these through a [`Platform`]. They measure durations with
 //! the clock of the asynchronous runtime: [`Instant`] and `tokio::time`. [`System`] is the
 //! operating system. Tests replace both: a simulated platform decides when a thread runs, when a
-//! byte arrives and what a crash leaves of a file.
+//! byte arrives and which bytes of a file survive a crash.
 
 mod connection;
 mod machine;
