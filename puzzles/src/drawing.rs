@@ -1,8 +1,8 @@
 //! Drawings of positions: rectangles, lines and texts as an SVG document.
 //!
-//! There are only presentation attributes, no styles and no scripts, and no background: a page shows
-//! the drawing on its own. All drawings of a puzzle have the same size, so that a player can exchange
-//! one for the next.
+//! The document has presentation attributes only, without style sheets, scripts or a background, so
+//! that a page can embed it as it is. All drawings of a puzzle instance have the same size, so that an
+//! animation can replace one by the next.
 
 use std::fmt::Write as _;
 
@@ -41,14 +41,14 @@ impl Palette {
     }
 }
 
-/// A drawing that grows by its parts, from the back to the front.
+/// An SVG document under construction; parts are added from back to front.
 pub(crate) struct Drawing {
     document: String,
 }
 
 impl Drawing {
     /// An empty drawing of a width and a height, with the position's text form as its title. The text
-    /// has no markup: it was written by the puzzle, not by a user.
+    /// is inserted without escaping: it is the puzzle's own text form and has no markup.
     pub(crate) fn new(width: u32, height: u32, position: &str) -> Drawing {
         let document = format!(
             "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" \
@@ -59,7 +59,7 @@ impl Drawing {
         Drawing { document }
     }
 
-    /// A line along a path in SVG's notation.
+    /// Adds a line along a path in SVG's notation.
     pub(crate) fn line(&mut self, path: &str, width: u32, colour: &str) {
         let _ = writeln!(
             self.document,
@@ -68,7 +68,7 @@ impl Drawing {
         );
     }
 
-    /// A rectangle with round corners around a point.
+    /// Adds a rectangle with round corners, centred on a point.
     pub(crate) fn piece(&mut self, (x, y): (u32, u32), (width, height): (u32, u32), fill: &str) {
         let (left, top) = (x - width / 2, y - height / 2);
         let _ = writeln!(
@@ -78,7 +78,7 @@ impl Drawing {
         );
     }
 
-    /// A text in the middle of a point.
+    /// Adds a text centred on a point.
     pub(crate) fn text(&mut self, (x, y): (u32, u32), size: u32, fill: &str, text: &str) {
         // The base line is a third of the size below the middle of digits.
         let y = y + (size + 1) / 3;
@@ -88,7 +88,7 @@ impl Drawing {
         );
     }
 
-    /// The document.
+    /// The complete document.
     pub(crate) fn finish(mut self) -> String {
         self.document.push_str("</svg>\n");
         self.document

@@ -1,4 +1,4 @@
-//! The known upper bound on the length of an exchange.
+//! Upper bound on the number of moves that exchange two Panex towers.
 
 /// U(n): moves of the best known exchange of two towers of n tiles (Manasse, Sleator, Wei,
 /// Baxter), equal to X(n) as far as X is known. None for n = 0 and beyond 40.

@@ -72,7 +72,7 @@ impl PanexConfig {
         SpaceError::check("s", s.into(), k.into(), level.max(k).into())
     }
 
-    /// Checks everything, and replaces ends that equal their defaults by `None`.
+    /// Checks the numbers and both ends, and replaces ends that equal their defaults by `None`.
     pub(super) fn checked(mut self) -> Result<Checked, SpaceError> {
         self.check()?;
         let (towers, exchanged) = (Position::start(self.level), Position::goal(self.level));

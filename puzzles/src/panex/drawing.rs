@@ -15,7 +15,7 @@ const MARGIN: u32 = 26;
 /// Height of letters.
 const LETTERS: u32 = 13;
 
-/// Width of a tile: those of a tower make a triangle.
+/// Width of a tile of a level; the tiles of a tower form a triangle.
 fn width(level: u8) -> u32 {
     32 + 6 * u32::from(level)
 }
@@ -49,8 +49,8 @@ pub(super) fn draw(level: u8, position: &Position, theme: DrawingTheme) -> Strin
     drawing.finish()
 }
 
-/// The layers of a column's tiles, which sink as deep as their levels and the tiles below permit.
-/// `column` is a legal one, top first.
+/// The tiles of a column with the layers they rest in: each sinks as deep as its level and the tiles
+/// below it permit. `column` is legal, top first.
 fn resting(column: &[Tile]) -> Vec<(Tile, u32)> {
     let mut above = u32::MAX;
     let upwards = column.iter().rev().map(|tile| {

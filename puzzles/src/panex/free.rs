@@ -43,8 +43,8 @@ pub(super) struct Free {
 
 impl Free {
     /// All legal arrangements, ordered by connected component, then by distance from the
-    /// arrangements in which most columns let a large tile leave. Exits arrive at these, so states
-    /// of one layer tend to get neighbouring numbers.
+    /// arrangements of the component with the most moves of large tiles. Exits arrive at these, so
+    /// states of one layer tend to get neighbouring numbers.
     pub(super) fn ordered(&self) -> Vec<[Column; 3]> {
         let mut drafts = Vec::new();
         self.place(0, 0, self.tiles, [Column::default(); 3], &mut drafts);
@@ -120,7 +120,7 @@ struct Node {
     exits: u32,
 }
 
-/// The order described at [`Free::ordered`].
+/// Indices of the arrangements in the order described at [`Free::ordered`].
 fn order(graph: &[Node]) -> Vec<u32> {
     let mut order = Vec::with_capacity(graph.len());
     let mut known = vec![false; graph.len()];
@@ -139,7 +139,7 @@ fn order(graph: &[Node]) -> Vec<u32> {
     order
 }
 
-/// Everything that can be reached from some arrangements, by distance.
+/// The arrangements reachable from those in `queue`, these included, by distance.
 fn reach(graph: &[Node], mut queue: Vec<u32>, seen: &mut [bool]) -> Vec<u32> {
     queue.iter().for_each(|member| seen[*member as usize] = true);
     let mut at = 0;

@@ -70,7 +70,7 @@ impl NestedPanex {
         levels.zip(configs).fold(nothing, |large, (level, config)| add_level(&large, level, config))
     }
 
-    /// Whether each column of a leaf state is legal and takes one more small tile.
+    /// For each column of a leaf state, whether it is legal and accepts one more small tile.
     fn has_room(&self, slacks: &[Slacks; 3], tokens: &Tokens) -> [bool; 3] {
         COLUMNS.map(|column| {
             let (mut above, mut small) = (0, 0);
@@ -89,7 +89,7 @@ impl NestedPanex {
     }
 }
 
-/// Where the tiles of a level are among larger ones, as tiles of level 1.
+/// The tiles of a level among markers for larger ones. They are written as tiles of level 1.
 fn configuration(position: &Position, level: u8) -> Tokens {
     let mut tokens = Tokens::default();
     for column in COLUMNS {
@@ -104,7 +104,7 @@ fn configuration(position: &Position, level: u8) -> Tokens {
     tokens
 }
 
-/// The position with the tiles of a level among those larger ones.
+/// Adds the tiles of a level, placed as `config` says, to a position of larger tiles.
 fn add_level(large: &Position, level: u8, config: &Tokens) -> Position {
     let mut whole = Position::default();
     for column in COLUMNS {
@@ -120,9 +120,9 @@ fn add_level(large: &Position, level: u8, config: &Tokens) -> Position {
     whole
 }
 
-/// Suffix minima of slacks, reduced to what can matter. A small tile has at most `limit` tiles
-/// above it. So at most `limit + 1` small tiles are above a larger one, and at most `limit` larger
-/// ones above them.
+/// Suffix minima of the slacks that can restrict a small tile. A small tile has at most `limit`
+/// tiles above it. At most `limit + 1` small tiles are therefore above a larger one, and at most
+/// `limit` larger tiles above them.
 fn least_slacks(mut slacks: Slacks, limit: u8) -> Slacks {
     let mut least = UNLIMITED;
     for slack in slacks.iter_mut().rev() {

@@ -1,10 +1,10 @@
-//! The numbers of local parts.
+//! Numbering of local parts.
 //!
 //! A number means the same in every region, process and file: the places of the small tiles among
-//! the large ones, independent of which large tiles these are. Arrangements with few tiles under
-//! few large ones have the smallest numbers, because others hardly occur: small gaps between used
-//! numbers make small files. The arrangements of the free tiles of each follow in the order of
-//! [`super::free`].
+//! the large ones, independent of which large tiles these are. Numbers ascend with the number of
+//! large tiles above each small one, summed over the small tiles. Deeply buried tiles are rare, so
+//! this order leaves small gaps between the numbers in use, which keeps files small. For each
+//! arrangement of buried tiles, those of its free tiles follow in the order of [`super::free`].
 
 use rustc_hash::FxHashMap;
 
@@ -40,12 +40,12 @@ impl Numbering {
         Numbering { tokens: tokens.into_boxed_slice(), find }
     }
 
-    /// How many there are.
+    /// Number of local parts.
     pub(super) fn len(&self) -> u32 {
         self.tokens.len() as u32
     }
 
-    /// Bytes of memory.
+    /// Bytes of memory used.
     pub(super) fn bytes(&self) -> usize {
         self.tokens.len() * (size_of::<Tokens>() + 2 * size_of::<(Tokens, u32)>())
     }

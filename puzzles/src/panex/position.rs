@@ -40,7 +40,7 @@ impl Position {
         image
     }
 
-    /// Whether every tile has few enough above it.
+    /// Whether no tile has more tiles above it than its level and column allow.
     pub fn is_legal(&self, centre_top: CentreTop) -> bool {
         COLUMNS.into_iter().all(|column| {
             let mut tiles = (0..).zip(self.columns[column].items());
@@ -48,12 +48,12 @@ impl Position {
         })
     }
 
-    /// The positions behind all legal moves.
+    /// The positions after all legal moves.
     pub fn moves(&self, centre_top: CentreTop) -> Vec<Position> {
         MOVES.into_iter().filter_map(|mv| self.moved(mv, centre_top)).collect()
     }
 
-    /// The position behind one move, if it is legal.
+    /// The position after one move; None if the move is illegal.
     pub fn moved(&self, (from, to): (usize, usize), centre_top: CentreTop) -> Option<Position> {
         // A tile with as many tiles above it as its level stands in a column that is full up to
         // the track; in the centre that cuts L off from R.

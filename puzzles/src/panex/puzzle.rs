@@ -152,7 +152,7 @@ fn move_name((from, to): (usize, usize)) -> String {
     [COLUMN_NAMES[from], COLUMN_NAMES[to]].iter().collect()
 }
 
-/// A position as a parameter has it.
+/// A position as the value of a parameter.
 fn word(position: &Position, level: u8) -> String {
     if *position == Position::start(level) {
         TOWERS.into()

@@ -8,9 +8,9 @@ use strata_space::{Chain, State};
 
 impl Panex {
     /// The moves, as columns `(from, to)`, of a path from the start through the states of a chain.
-    /// A stored state stands for symmetric positions; the moves before it determine which of them
-    /// is meant. None if there is no such path, or if the chain has states from the goal and does
-    /// not lead there.
+    /// A stored state stands for several symmetric positions; the preceding moves determine which of
+    /// them the path visits. None if there is no such path, or if the chain has states from the goal
+    /// and does not end at the goal.
     pub fn unfold(&self, chain: &Chain) -> Option<Vec<(usize, usize)>> {
         let (first, onward) = chain.from_start.split_first()?;
         // The searches met in the last state of both parts.
@@ -28,7 +28,7 @@ impl Panex {
         (chain.from_goal.is_empty() || at == *self.goal()).then_some(moves)
     }
 
-    /// A move from a position to one that a state stands for.
+    /// A move from a position to one of the positions of a state, and that position.
     fn step(&self, at: &Position, to: State, end: End) -> Option<((usize, usize), Position)> {
         MOVES.into_iter().find_map(|mv| {
             let next = at.moved(mv, self.config().centre_top)?;

@@ -54,8 +54,8 @@ const WHOLE: [Counted; 10] = [
 /// Growth of states and of the widest layer from level to level, beyond the last counted one.
 const GROWTH: (f64, f64) = (18.81, 7.83);
 
-/// Growth of the depth of whole spaces. It falls slowly: what is too much are the last layers, which
-/// have few states.
+/// Growth of the depth of whole spaces from level to level. The true growth falls slowly, so predicted
+/// depths are too large; the layers in excess are the last ones, which have few states.
 const DEPTH_GROWTH: f64 = 2.42;
 
 /// Share of the positions that an exchange without symmetry reaches: all but the last layers.
@@ -78,8 +78,8 @@ const NODE_GROWTH: f64 = 2.66;
 /// Nodes of a whole space over those of an exchange, from the times of levels 8 and 9.
 const WHOLE_NODES: f64 = 1.2;
 
-/// The size of the search that a configuration describes. Nothing is known of searches between other
-/// positions than the towers.
+/// The size of the search that a configuration describes; all fields are None for a search between
+/// positions other than the towers.
 pub(super) fn search_size(config: &PanexConfig) -> SearchSize {
     if !config.exchanges_towers() {
         return SearchSize::default();

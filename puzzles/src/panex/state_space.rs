@@ -72,8 +72,7 @@ impl Panex {
         &self.goal
     }
 
-    /// The canonical state of a position that is reached from one of the ends, or None if the
-    /// position is not legal.
+    /// The canonical state of a position reached from the end `from`; None if the position is illegal.
     pub fn locate(&self, position: &Position, from: End) -> Option<State> {
         if !position.is_legal(self.config.centre_top) {
             return None;
@@ -86,8 +85,8 @@ impl Panex {
         Some(State::new(region, local))
     }
 
-    /// A position the state stands for. It is reached from the start; if the state has side 1 and no
-    /// symmetry exchanges the ends, from the goal.
+    /// One of the positions that the state stands for. It is reached from the start, except that a
+    /// state with side 1 is reached from the goal where no symmetry exchanges the ends.
     pub fn position(&self, state: State) -> Position {
         let large = self.arrangement(state.region);
         let position = Position::join(&large, self.locals.tokens(state.narrow() >> 1));
@@ -169,7 +168,8 @@ pub(super) fn position_weight(position: &Position, level: u8) -> Weight {
     levels.fold(Weight::ONE, |product, level| product * level)
 }
 
-/// Factor of the weight of a position by the end from which it was reached, so that digests differ.
+/// Factor of a position's weight for the end from which it was reached, so that the two ends have
+/// different digests.
 fn origin_weight(origin: End) -> Weight {
     match origin {
         End::Start => Weight::ONE,

@@ -1,4 +1,4 @@
-//! The symmetries that a search between two positions may use.
+//! Symmetries that a search between two positions may use.
 
 use super::position::Position;
 use super::tile::Symmetry;
@@ -69,7 +69,7 @@ impl Group {
         members(self.fixing | self.exchanging)
     }
 
-    /// One that exchanges the ends.
+    /// A symmetry that exchanges the ends, if there is one.
     pub(super) fn exchange(self) -> Option<Symmetry> {
         members(self.exchanging).next()
     }

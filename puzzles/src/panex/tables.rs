@@ -1,9 +1,9 @@
 //! Tables of local parts, valid for all regions: legal moves, successors, images and weights.
 //!
-//! Whether a column accepts another tile depends on the region only through a comparison for each
-//! large tile. Its slack (the *supply*) is compared with the number of small tiles above it plus
-//! one (the *demand*). Supplies and demands of all columns are packed into one word each, a field
-//! per large tile with a guard bit, so that one subtraction compares them all.
+//! Whether a column accepts another tile depends on the region only through one comparison per large
+//! tile: the tile's slack (the *supply*) must be at least the number of small tiles above it plus one
+//! (the *demand*). The supplies of all columns are packed into one word and the demands into another,
+//! a field with a guard bit per large tile, so that one subtraction compares them all.
 
 use rustc_hash::FxHashMap;
 
@@ -93,7 +93,7 @@ struct Legality {
 /// Inside successors in one row.
 const ROW: usize = 4;
 
-/// In a row's last place: there are more than a row holds.
+/// Marker in the last place of a row: the successors do not fit into the row.
 const MORE: u32 = u32::MAX;
 
 /// Inside successors by [`Tables::place`]; unused entries hold the index itself.
@@ -109,16 +109,16 @@ pub(super) struct Tables {
     rows: Rows,
     /// By [`Self::place`].
     legality: Box<[Legality]>,
-    /// Indices are below 2 to the power of this.
+    /// Bits of an index.
     stride: u32,
     /// By index: the supply that each large tile needs for its column to accept one more tile,
     /// packed.
     demands: Box<[u64]>,
-    /// By move: the index behind it if a small tile moves.
+    /// By move: the index after the move of a small tile.
     moved: [Box<[u32]>; MOVES.len()],
     /// By symmetry: the image of the local with side 0.
     images: [Box<[Local]>; 4],
-    /// By move: the index behind it if a large tile moves.
+    /// By move: the index after the move of a large tile.
     carried: [Box<[u32]>; MOVES.len()],
     /// By side.
     weights: [Box<[[Weight; 2]]>; 2],
@@ -219,7 +219,7 @@ impl Tables {
         }
     }
 
-    /// The index behind each move of a small tile.
+    /// By move: the index after the move of a small tile.
     pub(super) fn neighbours(&self, index: usize) -> [u32; MOVES.len()] {
         self.moved.each_ref().map(|moved| moved[index])
     }

@@ -25,7 +25,7 @@ pub enum PositionError {
     /// Not a tile.
     #[error("'{word}' is no tile: they are b1 to b{level} and o1 to o{level}")]
     Word {
-        /// What stands there.
+        /// The word in place of a tile.
         word: String,
         /// The puzzle's level.
         level: u8,
@@ -42,7 +42,7 @@ pub enum PositionError {
         /// The tile.
         tile: Tile,
     },
-    /// A tile is too deep.
+    /// A tile has more tiles above it than its level allows.
     #[error(
         "{tile} has {above} tiles above it in column {column}: at most {} may be",
         tile.level()
@@ -58,12 +58,12 @@ pub enum PositionError {
 }
 
 impl Position {
-    /// Reads the form that [`Position`] is displayed in, such as `b2 / - / o1 b1 o2`, and checks
-    /// that it is a legal position of a level (at most [`MAX_LEVEL`](super::MAX_LEVEL)). A tile may stand on the
+    /// Parses the text form of a [`Position`], such as `b2 / - / o1 b1 o2`, and checks that it is a
+    /// legal position of a level (at most [`MAX_LEVEL`](super::MAX_LEVEL)). A tile may stand on the
     /// centre's top layer.
     ///
     /// # Errors
-    /// What is wrong: the first thing in reading order.
+    /// The first fault: words in reading order, then missing tiles, then tiles that are too deep.
     pub fn parse(level: u8, text: &str) -> Result<Position, PositionError> {
         let columns: Vec<&str> = text.split('/').collect();
         if columns.len() != COLUMNS.len() {
@@ -95,7 +95,8 @@ impl Position {
         Ok(position)
     }
 
-    /// Whether every tile has few enough above it, where the centre's top layer may be used.
+    /// Checks that no tile has more tiles above it than its level allows; the centre's top layer may be
+    /// used.
     fn check(&self) -> Result<(), PositionError> {
         for (stack, column) in self.columns.iter().zip(NAMES) {
             for (above, tile) in stack.items().iter().enumerate() {

@@ -6,7 +6,7 @@ use super::tile::{CENTRE, COLUMNS, Symmetry, Tile};
 const BITS: u32 = 4;
 const MASK: u64 = (1 << BITS) - 1;
 
-/// The token that stands for any large tile; tiles stand for themselves, and 0 for nothing.
+/// The token of any large tile. A small tile is its own token, and 0 means the end of the column.
 const MARKER: u64 = 1;
 
 /// Bits of a column that is part of a [`pack`]ed triple.
@@ -173,8 +173,7 @@ impl Tokens {
         Some(moved)
     }
 
-    /// What becomes of the local part when a large tile goes from the top of one column to the
-    /// top of another.
+    /// The local part after a large tile moves from the top of one column to the top of another.
     #[must_use]
     pub fn move_marker(&self, from: usize, to: usize) -> Tokens {
         let mut moved = *self;

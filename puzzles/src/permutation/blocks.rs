@@ -1,7 +1,7 @@
 //! Commands that `.tws` and `.def` files share: `Name`, `Set`, `Solved` and `Move`.
 //!
-//! A move's orientations belong to the slots that its pieces leave, as twsearch and ksolve+ read
-//! them. The commands of twsearch that count from 0 give them by the slots that pieces come to.
+//! The orientations of a move belong to the slots that its pieces leave, as in twsearch and ksolve+.
+//! In the twsearch commands that count from 0 they belong to the slots that pieces come to.
 
 use crate::group::Element;
 
@@ -19,7 +19,7 @@ pub(super) enum Style {
     Transformation,
 }
 
-/// The largest number of pieces of a set, and label.
+/// The largest number of pieces of a set, and the largest label.
 const MAX_NUMBER: u16 = 255;
 
 /// The largest number of orientations, as in twsearch.
@@ -40,10 +40,10 @@ impl Style {
     }
 }
 
-/// Reads the command of a line if both formats have it.
+/// Reads the command of a line. Returns whether it is one of the commands that both formats share.
 ///
 /// # Errors
-/// If it is not as it should be.
+/// If the command is malformed.
 pub(super) fn common<'a>(
     line: &Line<'a>,
     lines: &mut Lines<'a>,
@@ -74,7 +74,7 @@ pub(super) fn common<'a>(
 /// Reads the solved state.
 ///
 /// # Errors
-/// If it is not a state.
+/// If a row is malformed, or there is a solved state already.
 pub(super) fn solved<'a>(
     line: &Line<'a>,
     lines: &mut Lines<'a>,

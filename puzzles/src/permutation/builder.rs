@@ -9,16 +9,16 @@ use super::error::{Place, ReadError, shortened};
 use super::names::{MAX_NAME, Names};
 use super::sequence::{self, is_rotation};
 
-/// Limit of the slots of all sets together.
+/// The largest number of slots of all sets together.
 pub(super) const MAX_SLOTS: usize = 1024;
 
-/// Limit of moves and rotations together.
+/// The largest number of moves and rotations together.
 const MAX_MOVES: usize = 512;
 
-/// Limit of a chain of moves, each defined by the next.
+/// The longest chain of moves in which each is defined by the next.
 const MAX_CHAIN: usize = 32;
 
-/// A definition in the making.
+/// A definition under construction.
 pub(super) struct Builder {
     format: Format,
     name: Option<String>,
@@ -61,7 +61,7 @@ impl Builder {
     /// Names the puzzle.
     ///
     /// # Errors
-    /// If it has a name.
+    /// If the puzzle has a name already.
     pub(super) fn name(&mut self, name: &str, place: Place) -> Result<(), ReadError> {
         match self.name.replace(shortened(name)) {
             Some(_) => Err(place.error("a second name")),
@@ -89,7 +89,7 @@ impl Builder {
     /// Adds a set of different pieces.
     ///
     /// # Errors
-    /// If the name is taken or unfit, or there are too many slots.
+    /// If the name is taken or malformed, there are moves already, or there are too many slots.
     pub(super) fn add_set(
         &mut self,
         name: &str,
@@ -123,7 +123,7 @@ impl Builder {
     /// The shape of all sets.
     ///
     /// # Errors
-    /// If there are none.
+    /// If there are no sets.
     pub(super) fn shape(&self, place: Place) -> Result<Shape, ReadError> {
         let slots = self.sets.iter().flat_map(|set| vec![set.orientations; set.size]);
         Shape::new(slots.collect()).map_err(|_| place.error("expected a set of pieces first"))
@@ -132,7 +132,7 @@ impl Builder {
     /// Sets the solved state, which has an entry for each set.
     ///
     /// # Errors
-    /// If there is one already.
+    /// If there is a solved state already.
     pub(super) fn solve(&mut self, solved: Vec<SolvedSet>, place: Place) -> Result<(), ReadError> {
         if self.solved.replace((solved, place)).is_some() {
             return Err(place.error("a second solved state"));
@@ -147,7 +147,7 @@ impl Builder {
     /// Adds a move or rotation.
     ///
     /// # Errors
-    /// If the name is taken or unfit, or there are too many.
+    /// If the name is taken or malformed, or there are too many moves.
     pub(super) fn add_move(
         &mut self,
         name: &str,
@@ -157,10 +157,10 @@ impl Builder {
         self.add(name, Effect::Element(element), place)
     }
 
-    /// Adds a move or rotation that is a sequence of others, which may follow.
+    /// Adds a move or rotation that is a sequence of others, which may be defined later.
     ///
     /// # Errors
-    /// If the name is taken or unfit, or there are too many.
+    /// If the name is taken or malformed, or there are too many moves.
     pub(super) fn add_sequence(
         &mut self,
         name: &str,
@@ -211,7 +211,7 @@ impl Builder {
         Ok(())
     }
 
-    /// The complete definition. `end` is the place of what is missing.
+    /// The complete definition. `end` is the place that errors about missing parts name.
     ///
     /// # Errors
     /// If there are no sets or moves, or a sequence cannot be evaluated.
@@ -243,7 +243,7 @@ impl Builder {
         Ok(Definition { name, format, sets, shape, solved, moves, rotations, illegal, notes })
     }
 
-    /// The element of a move, whose sequence is evaluated first.
+    /// The element of a move; evaluates its sequence first if it has one.
     fn evaluate(
         &mut self,
         number: usize,
@@ -273,7 +273,7 @@ impl Builder {
     }
 }
 
-/// The moves of a definition in the making, for a sequence at some depth.
+/// The moves of a definition under construction, for a sequence at some depth.
 struct Evaluation<'a> {
     builder: &'a mut Builder,
     shape: &'a Shape,

@@ -1,4 +1,4 @@
-//! Definitions of permutation puzzles: sets of pieces, the solved state, moves.
+//! Definitions of permutation puzzles: sets of pieces, the solved state and the moves.
 
 use crate::group::{Element, Shape};
 
@@ -11,7 +11,7 @@ pub struct Set {
     pub offset: usize,
     /// Its number of slots.
     pub size: usize,
-    /// Orientations of a piece.
+    /// Number of orientations of a piece.
     pub orientations: u8,
     /// The different pieces, by label. Pieces of one label look alike.
     pub kinds: Vec<Kind>,
@@ -20,11 +20,11 @@ pub struct Set {
 /// Pieces that look alike.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct Kind {
-    /// The number in the file.
+    /// The number of the pieces in the file.
     pub label: u16,
     /// How many there are.
     pub count: usize,
-    /// Orientations that look different: a divisor of the set's, 1 where the file has `?`.
+    /// Number of orientations that look different: a divisor of the set's number, 1 where the file has `?`.
     pub orientations: u8,
 }
 
@@ -46,7 +46,7 @@ pub struct NamedElement {
     pub element: Element,
 }
 
-/// A kind of piece that may not be in a slot.
+/// A kind of piece that must not be in a slot.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct Illegal {
     /// The slot among all slots.
@@ -71,7 +71,7 @@ pub enum Format {
 /// A permutation puzzle.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Definition {
-    /// The name in the file, or a substitute.
+    /// The name in the file, or `unnamed`.
     pub name: String,
     /// The format of the file.
     pub format: Format,
@@ -85,7 +85,7 @@ pub struct Definition {
     pub moves: Vec<NamedElement>,
     /// Rotations of the whole puzzle, which are not moves.
     pub rotations: Vec<NamedElement>,
-    /// Pieces that may not be in a slot.
+    /// Kinds of pieces that must not be in a slot.
     pub illegal: Vec<Illegal>,
     /// Parts of the file that have no effect here.
     pub notes: Vec<String>,
@@ -157,7 +157,7 @@ impl SolvedSet {
 }
 
 impl Definition {
-    /// The set of a slot.
+    /// The set that contains a slot, counted among all slots.
     pub fn set_of(&self, slot: usize) -> Option<&Set> {
         self.sets.iter().find(|set| set.slots().contains(&slot))
     }
@@ -179,7 +179,7 @@ impl Definition {
         next
     }
 
-    /// Whether no piece is in a slot where it may not be.
+    /// Whether no piece is in a slot forbidden to it.
     pub fn is_legal(&self, state: &State) -> bool {
         self.illegal.iter().all(|illegal| state.kinds.get(illegal.slot) != Some(&illegal.kind))
     }

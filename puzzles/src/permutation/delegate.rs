@@ -1,10 +1,10 @@
-//! Methods that puzzles from files and families have in common: those of the graph in the field `graph`.
+//! Macros that forward the methods of puzzles from files and of families to their field `graph`.
 //!
-//! They are written once, so that the two do not differ in what they pass on. The lint
+//! Both kinds of puzzles use the same macros, so that they forward the same methods. The lint
 //! `clippy::missing_trait_methods` on the implementations of [`KeySpace`](strata_space::KeySpace) reports a
-//! method with a default that is not passed on.
+//! provided method that is not forwarded.
 
-/// The methods of [`Puzzle`](strata_space::Puzzle) that the graph implements.
+/// Methods of [`Puzzle`](strata_space::Puzzle) that forward to the graph.
 macro_rules! puzzle_methods_of_graph {
     () => {
         fn ends(&self) -> Option<[String; 2]> {
@@ -48,7 +48,7 @@ macro_rules! puzzle_methods_of_graph {
     };
 }
 
-/// The whole of [`KeySpace`](strata_space::KeySpace) for a graph with keys of a type.
+/// All methods of [`KeySpace`](strata_space::KeySpace), forwarded to a graph with keys of a type.
 macro_rules! key_space_of_graph {
     ($key:ty) => {
         type Key = $key;

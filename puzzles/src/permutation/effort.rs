@@ -1,27 +1,27 @@
-//! What the analyses of a puzzle may take, in steps of about a nanosecond.
+//! Limits on the analyses of a puzzle, in steps of about a nanosecond.
 //!
-//! Each analysis has steps of its own, so that its result does not depend on those before it. Together
-//! they take some seconds at most, whatever a file has.
+//! Each analysis has a step limit of its own, so that its result does not depend on the analyses before
+//! it. Together they take some seconds at most, for any file.
 
 use crate::group::{Effort, Element, GroupError, Shape, StabiliserChain};
 use strata_space::Work;
 
-/// What the order of the group may take, and the numbers of its members.
+/// Limit of the stabiliser chain of a group, from which its order and the numbers of its members follow.
 pub(super) const CHAIN: Effort = Effort { steps: 1_000_000_000, bytes: 128 << 20 };
 
-/// Steps for the numbers of the dense form and the size of its tables, of a group that is known.
+/// Steps for the numbers of the dense form and the size of its tables, given the group's chain.
 pub(super) const NUMBERING_STEPS: u64 = 500_000_000;
 
 /// Steps for the choice of the symmetries that fold blocks.
 pub(super) const FOLDING_STEPS: u64 = 2_500_000_000;
 
-/// Limit of the slots of all moves of a search together, powers included.
+/// Maximum number of slots of all moves of a search together, powers included.
 pub(super) const MAX_MOVE_SLOTS: usize = 1 << 22;
 
-/// Limit of the slots of all goals together.
+/// Maximum number of slots of all goals together.
 pub(super) const MAX_GOAL_SLOTS: usize = 1 << 26;
 
-/// The group of some moves.
+/// The stabiliser chain of the group of some moves.
 ///
 /// # Errors
 /// Those of a chain: [`GroupError::Stopped`] if the work is cancelled.

@@ -8,7 +8,7 @@ pub struct ReadError {
     pub line: usize,
     /// The column in characters, from 1.
     pub column: usize,
-    /// What was expected, and what was found.
+    /// The fault, as a phrase: usually what was expected and what was found.
     pub why: String,
 }
 
@@ -19,11 +19,11 @@ pub(super) struct Place {
     pub(super) column: usize,
 }
 
-/// The longest part of the text that an error repeats, in characters.
+/// The longest part of the text that an error quotes, in characters.
 const QUOTED: usize = 40;
 
 impl Place {
-    /// The begin of the text.
+    /// The beginning of the text.
     pub(super) const START: Place = Place { line: 1, column: 1 };
 
     /// The place of a byte of a text.
@@ -56,7 +56,7 @@ impl Place {
     }
 }
 
-/// The begin of a text, without control characters.
+/// The beginning of a text, without control characters.
 pub(super) fn shortened(text: &str) -> String {
     let begin = strata_space::shortened(text, QUOTED);
     begin.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()

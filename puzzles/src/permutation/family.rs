@@ -1,4 +1,4 @@
-//! Families of permutation puzzles: definitions that are made from numbers.
+//! Families of permutation puzzles: definitions generated from numeric parameters.
 
 use std::marker::PhantomData;
 
@@ -13,15 +13,15 @@ use super::graph::Graph;
 use super::moves::{Inverses, Metric, Selection};
 use super::puzzle::{EXHAUST, Ends, GOAL, START, SYMMETRY, symmetry};
 
-/// What tells a family from others.
+/// A family of permutation puzzles: its name, its parameters and its moves.
 pub trait Family: Send + Sync + 'static {
     /// The name in commands and job records.
     const NAME: &'static str;
 
-    /// One line that says what it is.
+    /// A description of one line.
     const SUMMARY: &'static str;
 
-    /// Positional parameters, which are numbers, and then those of every family.
+    /// The positional parameters, which are numbers, followed by the parameters of every family.
     const PARAMETERS: &'static [Parameter];
 
     /// Orientations of a piece.
@@ -33,7 +33,7 @@ pub trait Family: Send + Sync + 'static {
     /// If a value is out of range.
     fn slots(values: &[u32]) -> Result<u16, SpaceError>;
 
-    /// Moves: a name, and by slot the slot from which its piece comes, and its turn.
+    /// The moves: the name, and for each slot the slot from which its piece comes and the piece's turn.
     fn moves(values: &[u32]) -> Vec<(String, Vec<(u16, u8)>)>;
 }
 
@@ -192,7 +192,7 @@ impl Family for BurntPancake {
     }
 }
 
-/// TopSpin: tokens on a ring, of which a move turns over some that are neighbours.
+/// TopSpin: tokens on a ring; a move reverses some neighbouring tokens.
 #[derive(Clone, Debug)]
 pub enum TopSpin {}
 

@@ -1,6 +1,6 @@
 //! Reader of lists of permutations: cycles as GAP writes them, or lists of images.
 //!
-//! A permutation takes what is at point `i` to the image of `i`. It is a move as it stands: neither
+//! A permutation moves the piece at point `i` to the image of `i`. Each permutation is one move: neither
 //! its inverse nor its powers are added.
 
 use std::ops::Range;
@@ -10,7 +10,7 @@ use super::definition::{Definition, Format};
 use super::error::{Place, ReadError};
 use super::statements::{JOIN, Source, Statement, is_blank};
 
-/// Pairs of a point and its image, from 1. What is not listed is fixed.
+/// Pairs of a point and its image, from 1. Points that are not listed are fixed.
 type Images = Vec<(u16, u16)>;
 
 /// Reads a definition.

@@ -1,4 +1,4 @@
-//! Starts and goals: states and patterns as they are given, and the states that match them.
+//! Starts and goals: parsing of states and patterns, and the states that match a pattern.
 
 use std::collections::HashSet;
 
@@ -15,10 +15,10 @@ use super::text::{self, Pattern};
 /// The word for the solved state.
 pub(super) const SOLVED: &str = "solved";
 
-/// Most states that a goal may stand for.
+/// Maximum number of states that match a goal.
 const MAX_GOALS: usize = 100_000;
 
-/// Most pieces that are tried in slots.
+/// Maximum number of placements of a piece in a slot that are tried.
 const MAX_STEPS: usize = 20_000_000;
 
 /// The states that match any of the goals in a parameter, without repetition.
@@ -32,7 +32,7 @@ pub(super) fn all_goals(
     goals_within(definition, orbits, start, (goal, MAX_GOAL_SLOTS), work)
 }
 
-/// As [`all_goals`], with the most slots of all states together.
+/// As [`all_goals`], with a limit on the slots of all states together.
 fn goals_within(
     definition: &Definition,
     orbits: &[Orbit],
@@ -86,7 +86,7 @@ pub(super) fn pattern(
     if given.is_empty() {
         return Err(state_error(name, "it is empty"));
     }
-    // A set and a move can have one name, and a name can begin with a digit.
+    // A set and a move can have the same name, and a move's name can begin with a digit.
     let state = text::is_state(definition, given).then(|| text::read(definition, given));
     if let Some(Ok(state)) = state {
         return Ok(state);
@@ -117,12 +117,12 @@ pub(super) fn goal_lines(goal: &str) -> Vec<String> {
     lines.filter(|line| !line.is_empty() && !line.starts_with('#')).map(str::to_owned).collect()
 }
 
-/// Why the states that match a goal are not found.
+/// Why the search for the states that match a goal failed.
 #[derive(Debug)]
 enum GoalError {
-    /// There are too many of them, or too many cases.
+    /// Too many states match, or too many placements would be tried.
     Many(String),
-    /// The goals together take too many steps, or nobody waits for them.
+    /// The goals together exceed the work's steps, or the work is cancelled.
     Work(WorkError),
 }
 
@@ -132,8 +132,8 @@ impl From<WorkError> for GoalError {
     }
 }
 
-/// The states that match, with the pieces of the start in the same orbits. Illegal states are left
-/// out. `is_fixed` says by slot whether no orbit has it.
+/// The states that match a pattern and have the pieces of the start in the same orbits. Illegal states
+/// are left out. `is_fixed` is by slot: whether no orbit contains it.
 ///
 /// # Errors
 /// If there are more than [`MAX_GOALS`], or finding them takes too many steps.
@@ -155,7 +155,7 @@ fn matching(
     let mut states = vec![start.clone()];
     let mut steps = MAX_STEPS;
     for orbit in orbits {
-        // Given pieces first, so that they are not used up.
+        // Slots with a given piece come first, so that open slots do not use up these pieces.
         let mut slots = orbit.slots.clone();
         slots.sort_by_key(|slot| pattern.kinds[*slot].is_none());
         let counts = Vec::new();

@@ -1,4 +1,4 @@
-//! The graph of a search: states by rank, selected moves, start and goals.
+//! The search graph of a permutation puzzle: states by key, the selected moves, start and goals.
 
 use std::collections::{BTreeMap, HashSet};
 use std::marker::PhantomData;
@@ -22,13 +22,13 @@ use super::symmetry::{Canonical, Codes};
 use super::text;
 use super::word::RankKey;
 
-/// What the weights of states are made of.
+/// What the weights of states are computed from.
 #[derive(Clone, Debug)]
 enum Weights {
-    /// Keys: there is no dense form.
+    /// The keys, if the puzzle has no dense form.
     Keys,
-    /// Numbers of the dense form. Those of states that moves cannot make of the start are keys, unless
-    /// `all` have numbers.
+    /// The numbers of the dense form, and the keys of states without numbers. `all` guarantees that all
+    /// states of the search have numbers.
     Numbers { numbering: Arc<Numbering>, all: bool },
 }
 
@@ -42,27 +42,27 @@ pub(super) struct Graph<K> {
     /// Whether the inverse of each move is a move.
     is_undirected: bool,
     inverses: Inverses,
-    /// The keys of states, or the bits that they would have, if they are too many.
+    /// The keys of states, or the number of bits that they would need if `K` is too narrow.
     keys: Result<Keys, u64>,
-    /// Symmetries by which states are identified, if they are asked for.
+    /// The symmetries by which states are identified, if `symmetry` is on.
     symmetry: Option<Canonical>,
-    /// The same for states with coordinates, if there are symmetries.
+    /// The symmetries as maps of coordinates, if keys are made of these.
     folding: Option<Folding>,
-    /// Numbers of the dense form, once they are needed.
+    /// Numbers of the dense form, computed at first use.
     numbering: OnceLock<Result<Arc<Numbering>, String>>,
-    /// What weights are made of, once they are needed.
+    /// What weights are computed from, decided at first use.
     weights: OnceLock<Weights>,
-    /// Slots that may not have some kinds of pieces, and by kind, whether it is one of them.
+    /// Slots with forbidden kinds of pieces: by kind, whether it is forbidden there.
     forbidden: Vec<(usize, Vec<bool>)>,
-    /// Of which the numbering is a part.
+    /// The work that the numbering is part of.
     work: Work,
     key: PhantomData<fn() -> K>,
 }
 
-/// The keys of states, or the bits that they would have, if these are too many for the type.
+/// The keys of states, or the number of bits that they would need if `K` is too narrow.
 ///
 /// # Errors
-/// If none of the goals, of which there may be none, has a key.
+/// If there are goals, and none of them has a key.
 fn keys<K: RankKey>(
     definition: &Definition,
     start: &State,
@@ -79,7 +79,7 @@ fn keys<K: RankKey>(
     }
 }
 
-/// Symmetries of states with coordinates, if there are any.
+/// The symmetries as maps of coordinates; None if there are no symmetries, or keys are ranks.
 fn folding(keys: &Result<Keys, u64>, symmetry: Option<&Canonical>) -> Option<Folding> {
     let coordinates = keys.as_ref().ok().and_then(Keys::coordinates);
     let used = symmetry.filter(|canonical| canonical.symmetries() > 1);
@@ -87,12 +87,12 @@ fn folding(keys: &Result<Keys, u64>, symmetry: Option<&Canonical>) -> Option<Fol
 }
 
 impl<K: RankKey> Graph<K> {
-    /// Opens a search. Without a goal it lists all states. With `symmetry` it has one state for all
-    /// those that symmetries map to one another.
+    /// The graph of a search. A search without a goal lists all states. With `symmetry`, states that
+    /// symmetries map to one another are one state.
     ///
     /// # Errors
-    /// If the moves are refused, start or goal are not states, no state can match the goal, there are
-    /// too many symmetries, or the work ends.
+    /// If the moves are refused, start or goal are not states, no state can match the goal, no symmetries
+    /// can be used, or the work exceeds its steps or is cancelled.
     pub(super) fn new(
         definition: Definition,
         selection: Selection<'_>,
@@ -180,7 +180,8 @@ impl<K: RankKey> Graph<K> {
     /// Checks that states have keys, and that all moves have inverses if there are several goals.
     ///
     /// # Errors
-    /// If it is not so.
+    /// [`SpaceError::Conflict`] for several goals without all inverses, [`SpaceError::KeyTooWide`] for
+    /// states without keys.
     pub(super) fn check_explicit(&self) -> Result<(), SpaceError> {
         let goals = self.goals.len();
         if !self.is_undirected && goals > 1 {
@@ -205,8 +206,8 @@ impl<K: RankKey> Graph<K> {
         }
     }
 
-    /// Names the option that adds inverses, if moves have none and the puzzle has the option, and parts of
-    /// the file without effect.
+    /// Hints for the user: the option that adds inverses, if some moves have none and the puzzle has the
+    /// option, and the parts of the file without effect. None if there are no hints.
     pub(super) fn advice(&self) -> Option<String> {
         let advice: Vec<String> =
             self.inverses_advice().into_iter().chain(self.definition.notes.clone()).collect();
@@ -235,7 +236,7 @@ impl<K: RankKey> Graph<K> {
         self.made().as_ref().map_err(|why| dense::refused(why))
     }
 
-    /// Whether symmetric states are identified, if there are symmetries.
+    /// Whether `symmetry` is on.
     pub(super) fn symmetry(&self) -> bool {
         self.symmetry.is_some()
     }
@@ -258,7 +259,7 @@ impl<K: RankKey> Graph<K> {
     /// The size of the dense form.
     ///
     /// # Errors
-    /// If there is none, or no goal can be reached.
+    /// If there is no dense form, or no goal has numbers.
     pub(super) fn dense_size(&self) -> Result<DenseSize, SpaceError> {
         let (numbering, has_goal) = (self.numbering()?, !self.goals.is_empty());
         let size = numbering.size(&self.definition, has_goal, self.symmetry());
@@ -273,7 +274,7 @@ impl<K: RankKey> Graph<K> {
     /// The dense form.
     ///
     /// # Errors
-    /// If there is none, or no goal can be reached.
+    /// If there is no dense form, or no goal has numbers.
     pub(super) fn dense(&self) -> Result<Arc<dyn DenseSpace>, SpaceError> {
         let (numbering, goals) = (self.numbering()?, &self.goals);
         let reached: Vec<State> =
@@ -318,11 +319,11 @@ impl<K: RankKey> Graph<K> {
 
 /// Searches with symmetries.
 impl<K: RankKey> Graph<K> {
-    /// The key of a state, and of those that symmetries map it to.
+    /// The key of a state: the same for all states that symmetries map to one another.
     fn key(&self, state: &State) -> Option<K> {
         let keys = self.keys.as_ref().ok()?;
         let key = keys.key(state);
-        // The codes of another state would be those of a wrong one.
+        // Codes are defined for states that have a key.
         let (Some(canonical), Some(_)) = (self.canonical(), key) else {
             return key;
         };
@@ -370,7 +371,7 @@ impl<K: RankKey> Graph<K> {
         canonical.orbit(&canonical.codes(&state)).iter().filter_map(with_key).collect()
     }
 
-    /// How many states a key stands for. Out of line, as most searches have no symmetries.
+    /// Number of states that a key stands for. Out of line, since most searches have no symmetries.
     #[inline(never)]
     fn count_positions(&self, canonical: &Canonical, key: K) -> u64 {
         match (self.folding(), &self.keys) {
@@ -401,9 +402,9 @@ impl<K: RankKey> Graph<K> {
         self.positions(keys, key).iter().map(weight).sum()
     }
 
-    /// The states of a path along a chain of stored states, in text form. The path passes through
-    /// the last stored state from the start itself, and through images of the others. Where moves have
-    /// no inverses it passes through the start itself.
+    /// The states of a path along a chain of stored states, in text form. The path visits each stored state
+    /// or one of its images. It visits the last stored state of the chain's part from the start itself or,
+    /// where some moves have no inverse, the start itself.
     pub(super) fn positions_along(
         &self,
         space: &dyn StateSpace,
@@ -428,7 +429,7 @@ impl<K: RankKey> Graph<K> {
         Some(path.iter().map(|state| text::write(&self.definition, state)).collect())
     }
 
-    /// Neighbours, one after the other, with the keys of these states.
+    /// A path from a state whose further states have the keys of `like`, in this order.
     fn walk(&self, from: &State, like: &[State]) -> Option<Vec<State>> {
         let mut path: Vec<State> = Vec::with_capacity(like.len());
         for wanted in like {
@@ -443,7 +444,7 @@ impl<K: RankKey> Graph<K> {
     }
 }
 
-/// Slots that may not have some kinds of pieces, and by kind, whether it is one of them.
+/// Slots with forbidden kinds of pieces: by kind, whether it is forbidden there.
 fn forbidden(definition: &Definition) -> Vec<(usize, Vec<bool>)> {
     let mut by_slot: BTreeMap<usize, Vec<bool>> = BTreeMap::new();
     for illegal in &definition.illegal {
@@ -466,7 +467,7 @@ fn symmetry_error(why: &str) -> SpaceError {
     SpaceError::Conflict { name: "symmetry".into(), why: why.into() }
 }
 
-/// Without keys, [`Graph::check_explicit`] refuses it.
+/// A graph whose states have no keys is refused by [`Graph::check_explicit`].
 #[deny(clippy::missing_trait_methods)]
 impl<K: RankKey> KeySpace for Graph<K> {
     type Key = K;
@@ -477,7 +478,7 @@ impl<K: RankKey> KeySpace for Graph<K> {
             Err(_) => Some(K::small(0)),
         };
         let mut known = HashSet::new();
-        // Without inverses no search begins at the goals: see `goal`.
+        // A search from the goals needs inverses. Otherwise the goal is that of `goal`.
         let goals = self.goals.iter().filter(|_| self.is_undirected).filter_map(key);
         let goals = goals.filter(|key| known.insert(*key));
         key(&self.start).into_iter().map(Seed::start).chain(goals.map(Seed::goal)).collect()
@@ -496,7 +497,7 @@ impl<K: RankKey> KeySpace for Graph<K> {
     }
 
     fn local_bits(&self) -> Option<u32> {
-        // Without a folding, symmetries lead from a region to any other.
+        // Without a folding, images of a state may be in any region.
         let keeps_regions = self.canonical().is_none() || self.folding.is_some();
         self.coordinates().filter(|_| keeps_regions).map(Coordinates::local_bits)
     }
@@ -545,10 +546,11 @@ impl<K: RankKey> KeySpace for Graph<K> {
         count
     }
 
-    /// That of the dense form, where states have numbers, of all states that the keys stand for.
+    /// Digest of all states that the keys stand for: equal to that of the dense form if there is one,
+    /// otherwise computed from keys. With folding, a digest of keys counts one state per key.
     fn digest(&self, keys: &[K]) -> Digest {
         let weights = self.weights.get_or_init(|| self.find_weights());
-        // With folding, of one state only: all images would take longer than the search.
+        // With folding, one state per key: computing all images would take longer than the search.
         let is_of_keys = self.canonical().is_none() || self.folding.is_some();
         match weights {
             Weights::Keys if is_of_keys => K::digest(keys),

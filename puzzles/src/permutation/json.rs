@@ -1,4 +1,4 @@
-//! JSON values with their places in a text.
+//! JSON values with their places in a text, for errors that name a line and column.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 
 use super::error::{Place, ReadError, shortened};
 
-/// A value that has not been read yet.
+/// A JSON value, unparsed, with its place in the text.
 #[derive(Copy, Clone, Debug)]
 pub(super) struct Located<'a> {
     raw: &'a RawValue,
@@ -42,10 +42,10 @@ impl<'de: 'a, 'a> Deserialize<'de> for Members<'a> {
 }
 
 impl<'a> Located<'a> {
-    /// The value of a text.
+    /// Parses a text as one JSON value.
     ///
     /// # Errors
-    /// If it is no JSON.
+    /// If the text is not valid JSON.
     pub(super) fn parse(text: &'a str) -> Result<Located<'a>, ReadError> {
         let raw = serde_json::from_str(text).map_err(|error| {
             let place = Place { line: error.line().max(1), column: error.column().max(1) };
@@ -54,7 +54,7 @@ impl<'a> Located<'a> {
         Ok(Located { raw, text })
     }
 
-    /// Where the value begins.
+    /// The place where the value begins.
     pub(super) fn place(&self) -> Place {
         let offset = (self.raw.get().as_ptr() as usize).wrapping_sub(self.text.as_ptr() as usize);
         Place::at(self.text, offset)
@@ -69,10 +69,10 @@ impl<'a> Located<'a> {
         Located { raw, text: self.text }
     }
 
-    /// The members of an object, in order.
+    /// The members of the object, in the order of the text.
     ///
     /// # Errors
-    /// If it is none, or a name appears twice.
+    /// If the value is not an object, or a name appears twice.
     pub(super) fn members(&self) -> Result<Vec<(String, Located<'a>)>, ReadError> {
         let Members(members) = self.read("an object")?;
         let mut names: Vec<&str> = members.iter().map(|(name, _)| name.as_str()).collect();
@@ -83,27 +83,27 @@ impl<'a> Located<'a> {
         Ok(members.into_iter().map(|(name, raw)| (name, self.at(raw))).collect())
     }
 
-    /// The elements of a list.
+    /// The elements of the list.
     ///
     /// # Errors
-    /// If it is none.
+    /// If the value is not a list.
     pub(super) fn list(&self) -> Result<Vec<Located<'a>>, ReadError> {
         let list: Vec<&'a RawValue> = self.read("a list")?;
         Ok(list.into_iter().map(|raw| self.at(raw)).collect())
     }
 
-    /// A text.
+    /// The value of the string.
     ///
     /// # Errors
-    /// If it is none.
+    /// If the value is not a string.
     pub(super) fn string(&self) -> Result<String, ReadError> {
         self.read("a text")
     }
 
-    /// A whole number in a range.
+    /// The whole number, from `low` to `high`.
     ///
     /// # Errors
-    /// If it is none.
+    /// If the value is not a whole number in this range.
     pub(super) fn number(&self, low: u16, high: u16) -> Result<u16, ReadError> {
         let expected = format!("a number from {low} to {high}");
         let number: u16 = self.read(&expected)?;
@@ -113,10 +113,10 @@ impl<'a> Located<'a> {
         Err(self.place().expected(&expected, self.raw.get()))
     }
 
-    /// A list of this many numbers in a range.
+    /// The list of `len` whole numbers from `low` to `high`.
     ///
     /// # Errors
-    /// If it is none.
+    /// If the value is not a list of this length, or an element is not such a number.
     pub(super) fn numbers(&self, len: usize, low: u16, high: u16) -> Result<Vec<u16>, ReadError> {
         let list = self.list()?;
         if list.len() != len {
@@ -127,7 +127,7 @@ impl<'a> Located<'a> {
     }
 }
 
-/// The message of an error without its line and column.
+/// The message of a JSON error without its line and column.
 fn without_place(error: &serde_json::Error) -> String {
     let text = error.to_string();
     match text.rfind(" at line ") {

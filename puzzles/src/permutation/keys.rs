@@ -1,4 +1,4 @@
-//! Keys of states: coordinates of large puzzles where moves act on them by table, else ranks.
+//! Keys of states: combined coordinates for large puzzles that have them, otherwise ranks.
 
 use crate::group::Element;
 
@@ -7,7 +7,7 @@ use super::definition::{Definition, State};
 use super::ranking::Ranking;
 use super::word::RankKey;
 
-/// The keys of the states that moves can make of a start.
+/// The keys of the states reachable from a start.
 #[derive(Clone, Debug)]
 pub(super) enum Keys {
     Ranks(Ranking),
@@ -45,7 +45,8 @@ impl Keys {
         }
     }
 
-    /// The key of a state that moves can make of the start. `counts` is memory that calls can share.
+    /// The key of a state. The caller guarantees that it is reachable from the start. `counts` is a buffer
+    /// that calls can share.
     pub(super) fn key_of<K: RankKey>(&self, state: &State, counts: &mut Vec<u64>) -> Option<K> {
         match self {
             Keys::Ranks(ranking) => ranking.rank_of(state, counts),
@@ -53,7 +54,7 @@ impl Keys {
         }
     }
 
-    /// The key of a state, if it has one: it has the pieces of the start in the same orbits.
+    /// The key of a state; None if it does not have the pieces of the start in the same orbits.
     pub(super) fn key<K: RankKey>(&self, state: &State) -> Option<K> {
         let key = self.key_of(state, &mut Vec::new())?;
         (self.state::<K>(key) == *state).then_some(key)

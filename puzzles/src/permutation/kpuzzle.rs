@@ -1,6 +1,6 @@
 //! Reader of KPuzzle JSON, the format of cubing.js.
 //!
-//! Numbers count from 0, and orientations of a move belong to the slots that pieces come to.
+//! Numbers count from 0. The orientations of a move belong to the slots that pieces come to.
 
 use crate::group::Shape;
 
@@ -9,7 +9,7 @@ use super::definition::{Definition, Format, SolvedSet};
 use super::error::{Place, ReadError};
 use super::json::Located;
 
-/// Members of the whole that have an effect.
+/// Members of the top-level object that have an effect.
 const MEMBERS: [&str; 5] = ["name", "orbits", "defaultPattern", "moves", "derivedMoves"];
 
 /// Reads a definition.
@@ -51,7 +51,7 @@ pub(super) fn read(text: &str) -> Result<Definition, ReadError> {
     builder.finish(root.place())
 }
 
-/// Members of an object that has no others.
+/// The values of the named members of an object that has no other members.
 fn fields<'a, const N: usize>(
     object: &Located<'a>,
     names: [&str; N],

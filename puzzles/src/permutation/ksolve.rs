@@ -6,11 +6,11 @@ use super::definition::{Definition, Format};
 use super::error::{Place, ReadError};
 use super::lines::Lines;
 
-/// Commands up to `End` that say how ksolve+ solves scrambles. A search does not use them: pieces that
-/// `Ignore` names count as different.
+/// Commands, each up to `End`, that control how ksolve+ solves scrambles. A search does not use them:
+/// pieces that `Ignore` names count as different.
 const WITHOUT_EFFECT: [&str; 3] = ["Ignore", "Multiplicators", "ParallelMoves"];
 
-/// Commands that forbid moves after others or together.
+/// Commands that forbid sequences or combinations of moves.
 const REFUSED: [&str; 3] = ["Block", "ForbiddenPairs", "ForbiddenGroups"];
 
 /// Whether only this format has a command.
@@ -46,7 +46,7 @@ pub(super) fn read(text: &str) -> Result<Definition, ReadError> {
     builder.finish(lines.end())
 }
 
-/// Passes over a block.
+/// Skips a block up to its `End`.
 fn skip(lines: &mut Lines<'_>, begin: Place) -> Result<(), ReadError> {
     match lines.find(|line| line.first.text == "End") {
         Some(_) => Ok(()),

@@ -1,4 +1,4 @@
-//! Texts of words in lines, as `.tws` and `.def` files have them.
+//! Lines and words of a text with their places, for `.tws` and `.def` files.
 
 use super::error::{Place, ReadError};
 
@@ -24,10 +24,10 @@ pub(super) struct Lines<'a> {
 }
 
 impl<'a> Word<'a> {
-    /// The word as a number in a range.
+    /// The word as a number from `low` to `high`.
     ///
     /// # Errors
-    /// If it is none.
+    /// If the word is not a number in this range.
     pub(super) fn number(&self, low: u16, high: u16) -> Result<u16, ReadError> {
         let digits = self.text.bytes().all(|byte| byte.is_ascii_digit());
         let number =
@@ -38,10 +38,10 @@ impl<'a> Word<'a> {
 }
 
 impl<'a> Line<'a> {
-    /// The words after the first, if there are this many.
+    /// The words after the first, which must be `N`.
     ///
     /// # Errors
-    /// If there are fewer or more; `expected` says what they are.
+    /// If there are fewer or more; `expected` describes the words.
     pub(super) fn arguments<const N: usize>(
         &self,
         expected: &str,

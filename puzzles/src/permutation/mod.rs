@@ -1,4 +1,4 @@
-//! Permutation puzzles that are defined by files, as twisty puzzles and Cayley graphs are.
+//! Permutation puzzles defined by files or families: twisty puzzles, Cayley graphs and the like.
 //!
 //! [`Definition`] is the internal form: sets of pieces with orientations, moves, the solved state.
 //! [`Definition::read`] reads the formats `.tws` (twsearch), `.def` (ksolve+), KPuzzle JSON

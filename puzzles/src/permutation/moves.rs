@@ -14,7 +14,7 @@ use super::sequence::{MAX_POWER, order_within};
 /// The largest order of a move whose powers are all moves.
 const MAX_ORDER: u64 = 1000;
 
-/// What counts as one move.
+/// Metric: what counts as one move.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(super) enum Metric {
     /// Every power of a move.
@@ -26,11 +26,11 @@ pub(super) enum Metric {
 /// Whether the inverses of generators are moves, too.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(super) enum Inverses {
-    /// They are.
+    /// Inverses are moves.
     Added,
-    /// They are not, and the parameter `inverses` adds them.
+    /// Inverses are not moves unless they are generators; the parameter `inverses` adds them.
     Optional,
-    /// They are not, and the puzzle has no parameter that adds them.
+    /// Inverses are not moves unless they are generators; no parameter of the puzzle adds them.
     Excluded,
 }
 
@@ -43,11 +43,11 @@ pub(super) struct Selection<'a> {
     pub(super) inverses: Inverses,
 }
 
-/// The moves of a search, and what is not obvious about their names.
+/// The moves of a search, with notes on unusual names.
 #[derive(Clone, Debug)]
 pub(super) struct Expanded {
     pub(super) moves: Vec<NamedElement>,
-    /// Of moves whose names are not written in the usual form: why.
+    /// For each move whose name is not written in the usual form, the reason.
     pub(super) clashes: Vec<String>,
 }
 
@@ -57,10 +57,10 @@ struct Base {
     element: Element,
 }
 
-/// The moves of a selection that a search can use.
+/// The moves of a selection, at least one.
 ///
 /// # Errors
-/// If [`expand`] refuses them, or no move changes anything.
+/// As [`expand`], and if no move changes anything.
 pub(super) fn select(
     definition: &Definition,
     selection: Selection<'_>,
@@ -142,7 +142,7 @@ fn conflict(name: &str, why: &str) -> SpaceError {
     SpaceError::Conflict { name: name.into(), why: why.into() }
 }
 
-/// A move, or a power of one.
+/// Reads the name of a move or of a power of one.
 fn named(
     definition: &Definition,
     dictionary: &Dictionary<'_>,
@@ -241,14 +241,14 @@ fn powers(
     Ok(all)
 }
 
-/// The exponent of least absolute value, and not negative if there are two, that is the same modulo an
-/// order.
+/// The exponent of least absolute value that is congruent to `exponent` modulo `order`. If there are two,
+/// the positive one.
 fn nearest(exponent: i64, order: i64) -> i64 {
     let rest = exponent.rem_euclid(order);
     if rest * 2 > order { rest - order } else { rest }
 }
 
-/// The refusal of moves that are too many for their slots.
+/// The error for moves with too many slots in total.
 fn too_many(definition: &Definition, selection: Selection<'_>) -> SpaceError {
     let name = if selection.names.is_some() { "moves" } else { "file" };
     let slots = definition.shape.slots();

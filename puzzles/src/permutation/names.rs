@@ -1,10 +1,10 @@
 //! Words: names of moves with powers, as they are read and written.
 //!
-//! A word is a name and, without a blank between them, a power: a number, `'`, a number and `'`, or `^`
-//! and a whole number. A bare name has no blanks and commas, does not begin with a bracket, colon or
-//! quotation mark, and closes the brackets that it opens. Any name can be written in double quotes, in which two
-//! stand for one. Of the ways to read a bare word, the longest is taken, and of those a name without a
-//! power. A word that could be powers of two names is refused.
+//! A word is a name, directly followed by an optional power: a number, `'`, a number and `'`, or `^` and a
+//! whole number. A bare name has no blanks and commas, does not begin with a bracket, colon or quotation
+//! mark, and closes the brackets that it opens. Any name can be written in double quotes; a double quote
+//! in it is written twice. The longest reading of a bare word is taken; a name without a power precedes
+//! others of the same length. A word that could be powers of two names is refused.
 
 use std::collections::HashMap;
 
@@ -19,18 +19,18 @@ pub(super) const MAX_NAME: usize = 200;
 /// The longest bare word, in bytes: a name and a power.
 const MAX_WORD: usize = MAX_NAME + 32;
 
-/// Texts that options take for something else than a move.
+/// Texts that have another meaning than a move as the value of an option.
 const RESERVED: [&str; 4] = ["solved", "none", "all", "?"];
 
 /// Elements by name.
 pub(super) trait Names {
-    /// Whether there is a name.
+    /// Whether the name is defined.
     fn has(&self, name: &str) -> bool;
 
-    /// The element of a name; none if there is no such name.
+    /// The element of a name; None if the name is undefined.
     ///
     /// # Errors
-    /// If its definition is refused.
+    /// If the definition of the name is refused.
     fn element(&mut self, name: &str) -> Result<Option<Element>, ReadError>;
 }
 
@@ -41,12 +41,12 @@ pub(super) struct Power {
     pub(super) exponent: i64,
 }
 
-/// A word at the begin of a text.
+/// A word at the beginning of a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Word {
-    /// Its length in bytes.
+    /// Length in bytes.
     pub(super) len: usize,
-    /// What it can mean: one power, or two.
+    /// The possible meanings: one power, or two.
     pub(super) readings: Vec<Power>,
 }
 
@@ -57,15 +57,15 @@ pub(super) struct Dictionary<'a> {
     shape: &'a Shape,
 }
 
-/// How a power of a move is written.
+/// The text of a power of a move.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Written {
     pub(super) text: String,
-    /// The usual form, if that means something else or nothing.
+    /// The usual form, if it is not used because it would mean something else or nothing.
     pub(super) avoided: Option<String>,
 }
 
-/// The longest word at the begin of a text that has a meaning, if there is one.
+/// The longest word at the beginning of a text that has a meaning, if there is one.
 pub(super) fn word(text: &str, has: impl Fn(&str) -> bool) -> Option<Word> {
     if text.starts_with('"') {
         let (name, len) = unquoted(text)?;
@@ -80,8 +80,8 @@ pub(super) fn word(text: &str, has: impl Fn(&str) -> bool) -> Option<Word> {
     words.find(|word| !word.readings.is_empty())
 }
 
-/// The power at the begin of a text, 1 if there is none, and its length in bytes; None if a number is too
-/// large.
+/// The power at the beginning of a text, 1 if there is none, and its length in bytes; None if a number
+/// is too large.
 pub(super) fn power(text: &str) -> Option<(i64, usize)> {
     let digits = |text: &str| text.len() - text.trim_start_matches(is_digit).len();
     if let Some(rest) = text.strip_prefix('^') {
@@ -102,7 +102,7 @@ pub(super) fn power(text: &str) -> Option<(i64, usize)> {
     })
 }
 
-/// Lengths of the parts at the begin of a text that can be bare words, ascending.
+/// Lengths of the prefixes of a text that can be bare words, ascending.
 fn bare_words(text: &str) -> Vec<usize> {
     let (mut lengths, mut depth) = (Vec::new(), 0_usize);
     for (at, c) in text.char_indices() {
@@ -137,7 +137,7 @@ fn is_apostrophe(c: char) -> bool {
     matches!(c, '\'' | '’')
 }
 
-/// The ways to take all of a bare word as a name and a power.
+/// The ways to read all of a bare word as a name and a power.
 fn readings(word: &str, has: &impl Fn(&str) -> bool) -> Vec<Power> {
     if has(word) {
         return vec![Power { name: word.to_owned(), exponent: 1 }];
@@ -159,7 +159,7 @@ fn readings(word: &str, has: &impl Fn(&str) -> bool) -> Vec<Power> {
     starts.into_iter().filter_map(read).collect()
 }
 
-/// The name in quotes at the begin of a text, and its length with the quotes.
+/// The name in quotes at the beginning of a text, and its length with the quotes.
 fn unquoted(text: &str) -> Option<(String, usize)> {
     let mut name = String::new();
     let mut chars = text.char_indices().skip(1).peekable();
@@ -173,7 +173,7 @@ fn unquoted(text: &str) -> Option<(String, usize)> {
 }
 
 impl Power {
-    /// Ways to write it: the usual one, with `^`, in quotes.
+    /// The ways to write the power: the usual form, with `^`, in quotes.
     fn forms(&self) -> Vec<String> {
         let Power { name, exponent } = self;
         let count = exponent.unsigned_abs();
@@ -194,7 +194,7 @@ impl Power {
 }
 
 impl<'a> Dictionary<'a> {
-    /// The names of some moves.
+    /// A dictionary of some moves.
     pub(super) fn new(
         moves: impl IntoIterator<Item = &'a NamedElement>,
         shape: &'a Shape,
@@ -207,10 +207,10 @@ impl<'a> Dictionary<'a> {
         self.shape
     }
 
-    /// What a text means that is one word.
+    /// The meaning of a text that is one word.
     ///
     /// # Errors
-    /// With both meanings, if there are two; with none, if it is not a word.
+    /// Both meanings if there are two; an empty list if the text is not a word.
     pub(super) fn word(&self, text: &str) -> Result<Power, Vec<String>> {
         let word = word(text, |name| self.elements.contains_key(name));
         let mut readings =
@@ -225,7 +225,7 @@ impl<'a> Dictionary<'a> {
         }
     }
 
-    /// How a power of a move is written so that [`Self::word`] reads it.
+    /// The text of a power of a move, which [`Self::word`] reads as this power.
     pub(super) fn written(&self, power: &Power) -> Written {
         let forms = power.forms();
         let is_read = |form: &&String| {
@@ -261,7 +261,7 @@ impl Names for Dictionary<'_> {
     }
 }
 
-/// Whether a text means something else than a move at the begin of an option's value.
+/// Whether a text at the beginning of an option's value has another meaning than a move.
 fn is_reserved(text: &str) -> bool {
     RESERVED.contains(&text) || text.starts_with(['@', '#', '-']) || text.chars().all(is_digit)
 }

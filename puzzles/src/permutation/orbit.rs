@@ -1,4 +1,4 @@
-//! Orbits: slots whose pieces moves exchange, with the pieces of a start.
+//! Orbits of slots under the moves, with the pieces of a start.
 
 use crate::group::{Element, Invariants};
 
@@ -13,7 +13,7 @@ pub(super) struct Piece {
     pub(super) period: u8,
 }
 
-/// An orbit and its pieces.
+/// A set of slots whose pieces the moves exchange, with these pieces.
 #[derive(Clone, Debug)]
 pub(super) struct Orbit {
     /// Ascending.

@@ -1,4 +1,4 @@
-//! Puzzles from files by name and parameters.
+//! Permutation puzzles from files, by name and parameters.
 
 use strata_space::{
     Key192, KeySpace, Keyed, NoNested, Parameter, ParameterReader, Parameters, Puzzle, SpaceError,
@@ -26,7 +26,7 @@ pub(super) const START: Parameter = {
          moves from the solved state",
         "",
     );
-    // The flag's help has examples of other puzzles.
+    // The general help of this flag has examples of other puzzles.
     start.flag.example = None;
     start
 };
@@ -63,13 +63,13 @@ pub(super) const EXHAUST: Parameter = Parameter {
 /// A permutation puzzle that a file defines, with keys of up to 128 bits: see [`PermutationPuzzle`].
 pub type Permutation = PermutationPuzzle<u128>;
 
-/// A permutation puzzle that a file defines, with keys of up to 192 bits, which take longer.
+/// A permutation puzzle that a file defines, with slower keys of up to 192 bits.
 pub type WidePermutation = PermutationPuzzle<Key192>;
 
 /// A permutation puzzle that a file defines, for the explicit engine.
 ///
-/// States have keys of type `K`. If there are too many states for it, [`Puzzle::check_explicit`] returns
-/// [`SpaceError::KeyTooWide`].
+/// States have keys of type `K`. If `K` is too narrow for the number of states,
+/// [`Puzzle::check_explicit`] returns [`SpaceError::KeyTooWide`].
 ///
 /// ```
 /// use strata_puzzles::permutation::Permutation;
@@ -129,7 +129,7 @@ impl Ends {
         self.goal.as_deref()
     }
 
-    /// With the texts of the states instead of sequences of moves.
+    /// Replaces sequences of moves by the texts of the states to which they lead.
     pub(super) fn of<K: RankKey>(self, graph: &Graph<K>) -> Ends {
         let goal = match (self.goal, graph.ends()) {
             (Some(_), Some([_, goal])) => Some(goal),
@@ -148,7 +148,7 @@ impl Ends {
         ]
     }
 
-    /// `distance(START to GOAL)`, or `distance(LABEL)` without a goal.
+    /// The name of the distance in reports: `distance(START to GOAL)`, or `distance(LABEL)` without a goal.
     pub(super) fn distance_name(&self, label: &str) -> String {
         match &self.goal {
             Some(goal) => {

@@ -1,8 +1,9 @@
-//! Ranks: numbers of the states that moves can make of a start, as mixed-radix numbers.
+//! Ranks: mixed-radix numbers of the states reachable from a start.
 //!
-//! Slots fall into orbits under the moves. In an orbit, the rank of the pieces is that of a
-//! permutation of a multiset, and turns are digits. If no move changes the sum of turns, the last
-//! turn follows from the others. Slots that no move changes are not part of a rank.
+//! Slots fall into orbits under the moves. Each orbit contributes the rank of its pieces as a permutation
+//! of a multiset, and their turns as digits. If no move changes the sum of turns, the last turn follows
+//! from the others and has no digit. Slots that no move changes are not part of a rank. States that are
+//! unreachable but have the same pieces in each orbit have ranks, too.
 
 use crate::group::{BigUint, Element};
 use strata_space::Key192;
@@ -11,10 +12,10 @@ use super::definition::{Definition, State};
 use super::orbit::{Orbit, orbits};
 use super::word::{RankKey, Word};
 
-/// Most bits of a rank.
+/// Maximum number of bits of a rank.
 pub(super) const MAX_BITS: u32 = Key192::BITS;
 
-/// Most different pieces of an orbit whose numbers of arrangements are kept: 46! has 192 bits.
+/// Maximum number of different pieces of an orbit with a table of factorials: 46! has 192 bits.
 const MOST_DIFFERENT: u64 = 46;
 
 /// Ranks of states with the pieces of a start in the same orbits.
@@ -32,12 +33,12 @@ struct RankedOrbit {
     arrangements: Key192,
     turn_states: Key192,
     states: Key192,
-    /// Of different pieces, by slot of the orbit, the arrangements of the slots after it. Empty if
-    /// some look alike.
+    /// By slot of the orbit, the number of arrangements of the slots after it. Empty if pieces look
+    /// alike.
     after: Vec<Key192>,
 }
 
-/// The numbers of an orbit's states, as exact as they may be.
+/// The number of arrangements of an orbit's pieces, and of the states of their turns.
 fn sizes(orbit: &Orbit) -> (BigUint, BigUint) {
     let factorial = |n: u64| (1..=n).map(BigUint::from).product::<BigUint>();
     let alike: BigUint = orbit.pieces.iter().map(|piece| factorial(piece.count)).product();
@@ -50,7 +51,7 @@ fn sizes(orbit: &Orbit) -> (BigUint, BigUint) {
     (arrangements, turns / known)
 }
 
-/// A number as a word, or the greatest if it does not fit.
+/// A number as a word, or the largest word if the number does not fit.
 fn word(number: &BigUint) -> Key192 {
     let digits = number.to_u64_digits();
     let digit = |at: usize| digits.get(at).copied().unwrap_or_default();
@@ -61,8 +62,8 @@ fn word(number: &BigUint) -> Key192 {
 }
 
 impl Ranking {
-    /// The ranking for a start and moves, or the number of bits that it would need if these are more than
-    /// `limit`, which is at most [`MAX_BITS`].
+    /// The ranking for a start and moves; as an error, the number of bits that it would need, if these are
+    /// more than `limit`. `limit` is at most [`MAX_BITS`].
     pub(super) fn new(
         definition: &Definition,
         start: &State,
@@ -102,7 +103,7 @@ impl Ranking {
     }
 
     /// The rank of the state after a move, if it has the pieces of the start in the same orbits.
-    /// `counts` is memory that calls can share.
+    /// `counts` is a buffer that calls can share.
     pub(super) fn rank_after<K: RankKey>(
         &self,
         state: &State,
@@ -114,7 +115,7 @@ impl Ranking {
         let turn = |slot: usize, period: u8| {
             let sum = u16::from(state.turns[usize::from(images[slot])]) + u16::from(turns[slot]);
             let period = u16::from(period);
-            // Without a division where pieces have as many turns as their slots.
+            // This needs no division where pieces have as many turns as their slots.
             let rest = if sum < period { sum } else { sum - period };
             (if rest < period { rest } else { rest % period }) as u8
         };
@@ -181,7 +182,7 @@ impl Ranking {
     }
 }
 
-/// Bits of ranks that are computed with 64.
+/// Maximum number of bits of the ranks that are computed with 64-bit words.
 const SHORT_BITS: u32 = u64::BITS - 1;
 
 /// The narrowest words in which the ranks of an orbit are computed.
@@ -231,7 +232,7 @@ impl RankedOrbit {
         Some(rank.times(W::of(self.turn_states), turns))
     }
 
-    /// The rank of a permutation.
+    /// The rank of the pieces, all of which differ, as a permutation.
     fn rank_of_different<W: Word>(
         &self,
         kind: impl Fn(usize) -> u16,
@@ -248,7 +249,7 @@ impl RankedOrbit {
         Some(rank)
     }
 
-    /// The rank of a permutation of a multiset.
+    /// The rank of the pieces, some of which look alike, as a permutation of a multiset.
     fn rank_of_alike<W: Word>(
         &self,
         kind: impl Fn(usize) -> u16,

@@ -1,4 +1,4 @@
-//! Reader of files in any format, told from their content.
+//! Reader of definitions in any format, which it recognises from the content.
 
 use strata_space::{MAX_FILE_BYTES, with_line_feeds};
 

@@ -1,14 +1,15 @@
-//! Sequences of moves.
+//! Parser of sequences of moves.
 //!
-//! A sequence is [words](super::names), groups `(R U)3`, commutators `[R, U]` (R U R' U') and conjugates
-//! `[R: U]` (R U R'), also with powers. They are separated by blanks, or by commas outside brackets.
+//! A sequence consists of [words](super::names), groups `(R U)3`, commutators `[R, U]` (R U R' U') and
+//! conjugates `[R: U]` (R U R'), which can have powers, too. Words and brackets are separated by blanks
+//! or, outside square brackets, by commas. A `.` is a pause and is skipped.
 
 use crate::group::{BigUint, Element, Shape};
 
 use super::error::{Place, ReadError, shortened};
 use super::names::{self, Dictionary, Names, is_boundary};
 
-/// Most brackets inside each other.
+/// Maximum depth of nested brackets.
 const MAX_DEPTH: usize = 16;
 
 /// The largest power of a word or group.
@@ -43,7 +44,7 @@ pub(super) fn read_within(
     read(text, Place::START, dictionary.shape(), dictionary)
 }
 
-/// Whether twsearch takes a name as a rotation of the whole puzzle: `x`, `y`, `z`, also with a power,
+/// Whether twsearch treats a name as a rotation of the whole puzzle: `x`, `y`, `z`, also with a power,
 /// or capital letters followed by `v`.
 pub(super) fn is_rotation(name: &str) -> bool {
     if let Some(power) = name.strip_prefix(['x', 'y', 'z']) {
@@ -169,7 +170,7 @@ impl Reader<'_, '_> {
         self.bounded_power(&element, power, begin)
     }
 
-    /// The word that begins here, if there is one.
+    /// The element of the word that begins here, if there is one.
     fn word(&mut self) -> Result<Option<Element>, ReadError> {
         let Some(word) = names::word(self.rest(), |name| self.names.has(name)) else {
             return Ok(None);
@@ -221,7 +222,7 @@ impl Reader<'_, '_> {
     }
 }
 
-/// Why a word that could be powers of two names is refused.
+/// The error message for a word that could be powers of two names.
 pub(super) fn ambiguous(word: &str, readings: &[names::Power]) -> String {
     let forms: Vec<String> =
         readings.iter().map(|power| format!("{}^{}", power.name, power.exponent)).collect();

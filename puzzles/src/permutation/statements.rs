@@ -1,4 +1,4 @@
-//! Statements of a list of permutations: names, bodies and ends.
+//! Statements of a list of permutations: how a text is split into names and bodies.
 //!
 //! If `;` or `,` end statements, a statement may go over several lines, as GAP breaks them. Otherwise
 //! a line is a statement, unless brackets are open at its end. `#` begins a comment, and a backslash
@@ -8,10 +8,10 @@ use std::ops::Range;
 
 use super::error::{Place, ReadError, shortened};
 
-/// Stands for each of the two characters with which lines are joined.
+/// Replacement for each of the two characters, backslash and line feed, that join lines.
 pub(super) const JOIN: char = '\u{1}';
 
-/// A text whose comments are blanks, with places.
+/// A text without its comments, with places.
 pub(super) struct Source<'a> {
     text: &'a str,
     /// The text with blanks for comments and [`JOIN`] for joined lines. Offsets are those of `text`.
@@ -19,12 +19,12 @@ pub(super) struct Source<'a> {
     line_starts: Vec<usize>,
 }
 
-/// What ends a statement.
+/// The separator of statements.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 enum End {
     Line,
     Comma,
-    /// Commas are ends, too, but the last statement must have one.
+    /// Semicolons and commas. The last statement needs one, too.
     Semicolon,
 }
 
@@ -33,7 +33,7 @@ enum End {
 pub(super) struct Statement {
     /// The name, if it has one.
     pub(super) name: Option<Range<usize>>,
-    /// What is after `=`, or all of it.
+    /// The text after `=`, or the whole statement.
     pub(super) body: Range<usize>,
 }
 
@@ -72,7 +72,7 @@ impl<'a> Source<'a> {
         Place { line, column: 1 + before.chars().count() }
     }
 
-    /// A part of the text without comments.
+    /// A part of the text, with blanks for comments.
     pub(super) fn part(&self, range: Range<usize>) -> &str {
         self.plain.get(range).unwrap_or_default()
     }
@@ -94,7 +94,7 @@ impl<'a> Source<'a> {
     /// All statements.
     ///
     /// # Errors
-    /// If one has no end where others have one, or no name where others have one.
+    /// If a statement has no separator or no name although others have one.
     pub(super) fn statements(&self) -> Result<Vec<Statement>, ReadError> {
         let end = self.end();
         let mut statements = Vec::new();
@@ -115,7 +115,7 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// What ends the statements of this text.
+    /// The separator of the statements of this text.
     fn end(&self) -> End {
         if self.plain.contains(';') {
             return End::Semicolon;
@@ -147,7 +147,7 @@ impl<'a> Source<'a> {
         self.part(at..self.plain.len()).split('\n').next().unwrap_or_default()
     }
 
-    /// Where the next statement begins. Empty statements between semicolons are passed over.
+    /// Where the next statement begins. Empty statements between semicolons are skipped.
     fn next_begin(&self, offset: usize, end: End) -> Option<usize> {
         let skipped = |c: char| is_blank(c) || end == End::Semicolon && c == ';';
         let rest = self.part(offset..self.plain.len());
@@ -225,7 +225,7 @@ impl<'a> Source<'a> {
         let at = offset + line.len() - text.len();
         let name = text.split_once('=').map(|(name, _)| name.trim_end_matches(is_blank));
         let is_own = name.is_some_and(|name| !name.contains(|c| is_blank(c) || ",;".contains(c)));
-        // Without names only blanks tell a continued permutation from one whose end is missing.
+        // Without names, only indentation distinguishes a continued permutation from one whose end is missing.
         let is_apart = self.place(at).column > self.place(begin).column;
         if is_own || text.starts_with(['(', '[']) && !is_named && !is_apart {
             let why = format!(

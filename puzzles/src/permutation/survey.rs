@@ -1,4 +1,4 @@
-//! What is known about a puzzle from a file without a search.
+//! Survey of a puzzle from a file: facts that need no search.
 
 use crate::group::{BigUint, Element, GroupError, Invariants, StabiliserChain};
 use strata_space::dense::DenseSize;
@@ -17,9 +17,9 @@ use super::symmetry::Canonical;
 pub struct Survey {
     /// Names of the moves of a search, with powers.
     pub moves: Vec<String>,
-    /// Of moves whose names are not written in the usual form: how, and why.
+    /// For each move whose name is not written in the usual form, how it is written and why.
     pub clashes: Vec<String>,
-    /// The order of the group that the moves generate.
+    /// The order of the group that the moves generate, or why it was not computed.
     pub order: Result<BigUint, GroupError>,
     /// Whether the order is exact. Otherwise it is a lower bound.
     pub is_exact: bool,
@@ -28,9 +28,10 @@ pub struct Survey {
     /// Whether the order is the number of states: no pieces look alike, no orientation is
     /// irrelevant, and no line of the file makes states illegal.
     pub counts_states: bool,
-    /// Bits of the explicit engine's keys; the bits that it would need, if they are too many.
+    /// Bits of the explicit engine's keys; as an error, the bits that it would need if these are more than
+    /// [`Self::MAX_KEY_BITS`].
     pub key_bits: Result<u32, u64>,
-    /// Whether these keys are made of coordinates on which moves act by table. Others are ranks.
+    /// Whether these keys combine coordinates with transition tables of the moves. Other keys are ranks.
     pub has_coordinates: bool,
     /// The size of the dense form from the solved state, or why there is none.
     pub dense: Result<DenseSize, String>,
@@ -38,33 +39,34 @@ pub struct Survey {
     pub symmetries: Result<Symmetries, String>,
 }
 
-/// How many symmetries there are.
+/// Numbers of symmetries.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct Symmetries {
-    /// All of them, the identity included.
+    /// All symmetries, the identity included.
     pub all: usize,
-    /// Those that change the sense of turns. Mirror images of a puzzle in which no piece shows the
-    /// sense are not among them.
+    /// Symmetries that reverse the sense of turns. Mirror images of a puzzle whose pieces do not show the
+    /// sense are not counted.
     pub mirrors: usize,
 }
 
 impl Survey {
-    /// The size of the dense form, as an opened puzzle tells it.
+    /// The size of the dense form, as for an opened puzzle.
     ///
     /// # Errors
-    /// Why there is none.
+    /// Why there is no dense form.
     pub fn dense_size(&self) -> Result<DenseSize, SpaceError> {
         self.dense.as_ref().copied().map_err(|why| dense::refused(why))
     }
 
-    /// Most bits of a key of the explicit engine.
+    /// Maximum number of bits of a key of the explicit engine.
     pub const MAX_KEY_BITS: u64 = MAX_BITS as u64;
 
-    /// Surveys a definition with these moves, all if there are none, and the inverses of generators
-    /// if `inverses` is set.
+    /// Surveys a definition with the moves in `names` (all moves if None), and with the inverses of
+    /// generators if `inverses` is set.
     ///
     /// # Errors
-    /// If a name is not that of a move, or there are too many moves.
+    /// If a name is not that of a move, `inverses` does not apply to the format, or there are too many
+    /// moves.
     pub fn of(
         definition: &Definition,
         names: Option<&str>,
@@ -73,10 +75,10 @@ impl Survey {
         Survey::within(definition, names, inverses, &Work::default())
     }
 
-    /// As [`Self::of`], as part of some work. What takes more steps than its analysis may is left open.
+    /// As [`Self::of`], as part of some work. An analysis that exceeds its steps leaves its facts open.
     ///
     /// # Errors
-    /// As [`Self::of`]; [`SpaceError::Cancelled`].
+    /// As [`Self::of`]; [`SpaceError::Cancelled`] if the work is cancelled.
     pub fn within(
         definition: &Definition,
         names: Option<&str>,

@@ -1,4 +1,4 @@
-//! Text form of states: `CORNERS 1 2 3 / 0 0 1; EDGES 1 2`.
+//! Text form of states, such as `CORNERS 1 2 3 / 0 0 1; EDGES 1 2`.
 //!
 //! Sets are separated by semicolons. A set is its name, the numbers of its pieces as in the file, and,
 //! after a slash, their turns. A puzzle with one set needs no name. Turns that are left out are 0, and
@@ -16,7 +16,7 @@ pub(super) struct Pattern {
 }
 
 impl Pattern {
-    /// The pattern that only a state matches.
+    /// The pattern that matches one state only.
     pub(super) fn of(state: &State) -> Pattern {
         Pattern {
             kinds: state.kinds.iter().copied().map(Some).collect(),
@@ -68,7 +68,7 @@ pub(super) fn write(definition: &Definition, state: &State) -> String {
 /// Reads a state or pattern.
 ///
 /// # Errors
-/// What is wrong.
+/// A description of the fault.
 pub(super) fn read(definition: &Definition, text: &str) -> Result<Pattern, String> {
     let mut pattern = Pattern::of(&definition.solved);
     let mut seen = vec![false; definition.sets.len()];

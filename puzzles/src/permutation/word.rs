@@ -1,34 +1,34 @@
-//! Integers with which ranks are computed: the narrowest that fits takes the least time.
+//! Integer types in which ranks are computed. The narrowest type that fits is the fastest.
 
 use strata_space::{Key, Key192};
 
-/// An integer of ranks.
+/// An integer type for ranks.
 pub trait Word: Copy + PartialOrd {
-    /// A number that is known to fit.
+    /// Converts a number, which must fit.
     fn of(wide: Key192) -> Self;
 
     /// The number as the widest integer.
     fn to_wide(self) -> Key192;
 
-    /// Its 64 low bits.
+    /// The low 64 bits.
     fn low(self) -> u64;
 
-    /// `self * factor + more`, which fits.
+    /// `self * factor + more`, which must fit.
     #[must_use]
     fn times(self, factor: Self, more: Self) -> Self;
 
-    /// Quotient and rest.
+    /// Quotient and remainder.
     fn divide(self, by: Self) -> (Self, Self);
 
-    /// `self - other`, which is not negative.
+    /// `self - other`, which must not be negative.
     #[must_use]
     fn minus(self, other: Self) -> Self;
 
-    /// Of this number of arrangements of `left` pieces, those that begin with one of `count` pieces.
+    /// Of this number of arrangements of `left` pieces, how many begin with one of `count` pieces.
     #[must_use]
     fn part(self, count: u64, left: u64) -> Self;
 
-    /// A small number.
+    /// Converts a small number.
     #[inline]
     fn small(value: u8) -> Self {
         Self::of(Key192::from(u64::from(value)))

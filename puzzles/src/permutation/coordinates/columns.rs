@@ -1,8 +1,7 @@
-//! Coordinates of many states of a region, column by column, and their successors.
+//! Successors of many states of a region, computed on columns of coordinates.
 //!
-//! A column has one coordinate of all states, one state after the other. States are unpacked digit by
-//! digit, and successors are numbered term by term, so that what a digit or a move needs is at hand for all
-//! of them.
+//! A column holds one coordinate of all states. States are unpacked digit by digit, and the numbers of
+//! successors are summed term by term: the tables of a digit or move stay in the cache for all states.
 
 use strata_space::{Key, SuccessorSink};
 
@@ -11,7 +10,7 @@ use super::packing::{Coordinates, Digit, DigitForm, Move};
 /// States whose successors are computed together.
 const BATCH: usize = 1024;
 
-/// What some coordinates contribute to the low part of a key.
+/// The contribution of some coordinates to the low part of a key.
 #[derive(Copy, Clone, Debug)]
 enum Term {
     /// A coordinate without the lowest `shift` bits.
@@ -21,7 +20,7 @@ enum Term {
 }
 
 impl Coordinates {
-    /// Gives `to` each successor of each key of a list.
+    /// Passes each successor of each key of a list to `to`.
     pub(in super::super) fn successors<K: Key>(&self, keys: &[K], to: &mut impl SuccessorSink<K>) {
         let (actions, terms) = (self.actions(), self.terms());
         let (mut columns, mut lows) = (Vec::new(), Vec::new());
@@ -48,7 +47,7 @@ impl Coordinates {
     fn terms(&self) -> Vec<Term> {
         let mut terms: Vec<Term> = Vec::new();
         let mut factor = 1;
-        // The factor of a digit is the number of the values of those after it.
+        // The factor of a digit is the product of the value counts of the digits after it.
         for digit in self.local.iter().rev() {
             terms.push(match digit.form {
                 DigitForm::Plain { coordinate } => Term::Plain { coordinate, shift: 0, factor },
@@ -76,7 +75,7 @@ impl Coordinates {
         terms
     }
 
-    /// Adds a term after a move to the numbers of states.
+    /// Adds a term of each state's successor by a move to the successor's number.
     fn add_term(&self, mv: Move<'_>, term: Term, columns: &[u16], numbers: &mut [u64]) {
         let states = numbers.len();
         let of = |coordinate: usize| &columns[coordinate * states..][..states];
@@ -104,7 +103,7 @@ impl Coordinates {
     /// which are consumed.
     pub(super) fn unpack(&self, high: u64, lows: &mut [u64], columns: &mut [u16]) {
         let states = lows.len();
-        // The region first: what depends on another coordinate comes after it.
+        // The region first: digits come after those that they depend on.
         self.unpack_region(high, states, columns);
         for digit in self.local.iter().rev() {
             self.unpack_digit(*digit, lows, columns);
@@ -115,7 +114,7 @@ impl Coordinates {
             for state in 0..states {
                 let is_odd = |orbit: usize| self.orbits[orbit].is_odd(columns, state, states);
                 if is_odd(constraint.determined) != constraint.is_odd(is_odd) {
-                    // Another order of the last two pieces.
+                    // Swaps the last two pieces.
                     columns[last * states + state] ^= 1;
                 }
             }
@@ -133,7 +132,7 @@ impl Coordinates {
                     (at, None) => (at, 0),
                 },
                 DigitForm::Plain { coordinate } => (coordinate, rest as u16),
-                // Only the low part has others.
+                // Other digits occur in the low part only.
                 _ => continue,
             };
             columns[coordinate * states..][..states].fill(value);
@@ -177,7 +176,8 @@ impl Coordinates {
 }
 
 impl Term {
-    /// Adds another term of the same three coordinates. Returns whether it is one.
+    /// Merges another term into this one if both are of the same three coordinates. Returns whether they
+    /// are.
     fn join(&mut self, other: Term) -> bool {
         let Term::Groups { orbit, first_factor, rest_factor, shift } = self else { return false };
         match other {

@@ -1,6 +1,6 @@
-//! Division of many numbers by one that is known only when the program runs.
+//! Fast division of many numbers by one divisor.
 
-/// A divisor with its reciprocal: a product takes less time than a division.
+/// A divisor with its reciprocal, since multiplication is faster than division.
 #[derive(Copy, Clone, Debug)]
 pub(super) struct Divisor {
     value: u64,
@@ -9,7 +9,7 @@ pub(super) struct Divisor {
 }
 
 impl Divisor {
-    /// `value` is not 0.
+    /// The divisor `value`; 0 counts as 1.
     pub(super) fn new(value: u32) -> Divisor {
         let value = u64::from(value.max(1));
         Divisor { value, reciprocal: u64::MAX / value }
@@ -30,7 +30,7 @@ impl Divisor {
         (quotient + less, rest - less * self.value)
     }
 
-    /// Divides each number by the divisor and gives `write` the remainder, with a place for it.
+    /// Replaces each number by its quotient, and passes the remainder to `write` with the number's place.
     #[inline]
     pub(super) fn take_off<T>(
         self,

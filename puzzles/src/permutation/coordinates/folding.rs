@@ -1,8 +1,8 @@
-//! Keys of states that symmetries map to one another: the least of the keys of all images.
+//! Canonical keys under symmetry: the least of the keys of a state's images.
 //!
-//! The high part of a key is the order of pieces in whole orbits. Its image under a symmetry depends on
-//! nothing else, so a table has the least image of each region, and the symmetries that lead there: for
-//! most regions one. The rest of a state is mapped by these alone.
+//! The high part of a key, the region, is the order of pieces in whole orbits. Its image under a symmetry
+//! depends on nothing else, so a table holds the least image of each region and the symmetries that lead
+//! there: for most regions one. Only these symmetries are applied to the rest of a state.
 
 use std::sync::OnceLock;
 
@@ -22,20 +22,20 @@ pub(in super::super) struct Folding {
     least: OnceLock<LeastRegions>,
 }
 
-/// By region, its least image and the symmetries that lead there.
+/// The least image of each region, and the symmetries that lead there.
 #[derive(Clone, Debug, Default)]
 struct LeastRegions {
     least: Vec<u32>,
-    /// By region, where its symmetries begin, and the end.
+    /// By region, where its symmetries begin; the last entry is the end of the list.
     starts: Vec<u32>,
     /// Numbers of symmetries; 0 is the identity.
     symmetries: Vec<u8>,
 }
 
-/// Most places of a state, and most coordinates.
+/// The largest number of places of a state, and of its coordinates.
 const MOST_PLACES: usize = 64;
 
-/// Memory of a call.
+/// Buffers of a call.
 struct Scratch {
     cells: [u8; MOST_PLACES],
     at: [u16; MOST_PLACES],
@@ -56,7 +56,8 @@ impl LeastRegions {
 }
 
 impl Folding {
-    /// The folding of coordinates by symmetries. None if a region's image depends on more than the region.
+    /// The folding of coordinates by symmetries. None if the image of a region depends on more than the
+    /// region, or if there are too many places, coordinates, codes or symmetries.
     pub(in super::super) fn new(
         coordinates: &Coordinates,
         canonical: &Canonical,
@@ -70,8 +71,8 @@ impl Folding {
             .then_some(folding)
     }
 
-    /// Whether the orbits of a region are mapped to one another, whatever their turns. None if a region is
-    /// not made of whole orbits.
+    /// Whether symmetries map the orbits of a region to one another, independent of turns. None if a
+    /// region does not consist of whole orbits.
     fn keeps_regions(&self, coordinates: &Coordinates) -> Option<bool> {
         let mut in_region = Vec::new();
         for orbit in &coordinates.orbits {
@@ -99,7 +100,7 @@ impl Folding {
         Some(self.images.iter().all(keeps))
     }
 
-    /// About how many regions are the least of their images.
+    /// Estimated number of regions that are the least of their images.
     pub(in super::super) fn regions(&self, coordinates: &Coordinates) -> u64 {
         (coordinates.regions() / (self.images.len() as u64 + 1)).max(1)
     }
@@ -132,7 +133,7 @@ impl Folding {
         })
     }
 
-    /// The low parts of the keys of a state's images with the least region.
+    /// Visits the low part of the key of each image of a state in the least region.
     #[inline]
     fn lows(
         &self,
@@ -169,7 +170,7 @@ impl Folding {
         coordinates.join(high.into(), least)
     }
 
-    /// The key of the states that symmetries make of one; None as for [`Coordinates::key_of`].
+    /// The canonical key of a state: the least key of its images. None as for [`Coordinates::key_of`].
     pub(in super::super) fn key_of<K: Key>(
         &self,
         coordinates: &Coordinates,
@@ -198,7 +199,7 @@ impl Folding {
         (self.images.len() as u64 + 1) / fixing.max(1)
     }
 
-    /// Gives `to` each successor of each key of a list.
+    /// Passes the canonical key of each successor of each key of a list to `to`.
     pub(in super::super) fn successors<K: Key>(
         &self,
         coordinates: &Coordinates,
@@ -222,13 +223,13 @@ impl Folding {
 }
 
 impl Digit {
-    /// Whether the digit is a coordinate.
+    /// Whether the digit is the plain value of the coordinate with this number.
     fn is_of(&self, number: usize) -> bool {
         matches!(self.form, DigitForm::Plain { coordinate } if coordinate == number)
     }
 }
 
-/// States by place: the number of a piece, times its orientations, plus its turn.
+/// States as a code for each place: the piece's number times its orientations, plus its turn.
 impl Coordinates {
     /// Number of places.
     fn places(&self) -> usize {
@@ -260,7 +261,7 @@ impl Coordinates {
         }
     }
 
-    /// Writes the coordinates of cells: those of the region, or the others.
+    /// Writes the coordinates of cells: those of the region if `of_region`, otherwise the rest.
     #[inline]
     fn read_cells(&self, cells: &[u8], at: &mut [u16], of_region: bool) {
         let mut rest = cells;

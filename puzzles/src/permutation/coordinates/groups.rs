@@ -1,8 +1,8 @@
-//! Three groups of an orbit's pieces, and their coordinates as numbers.
+//! Coordinates of an orbit with many pieces, which are split into three groups.
 //!
-//! The coordinate of a group is the number of the set of slots that it takes, and in the low bits, the order
-//! of its pieces there. Together, the coordinates of all groups are a number without gaps: a set is
-//! numbered among those that the groups before leave free.
+//! The coordinate of a group has the number of the set of slots that its pieces are in, and in its low bits
+//! the number of their order. A digit of a key combines coordinates without gaps: the set of the second
+//! group is numbered among those that do not meet the first group's.
 
 use super::orders::{factorial, is_odd, rank, unrank};
 
@@ -12,20 +12,21 @@ const ORDER_BITS: u32 = 5;
 /// Bits of the number of a set of at most four of twelve slots.
 const SET_BITS: u32 = 9;
 
-/// Values of a coordinate: the orders of each of 495 sets. Some of them stand for nothing.
+/// Values of a coordinate: 32 for each of 495 sets. Some are unused.
 pub(super) const VALUES: usize = 495 << ORDER_BITS;
 
 /// Three groups of pieces.
 #[derive(Clone, Debug)]
 pub(super) struct Groups {
     pub(super) form: Form,
-    /// By group and set of slots, as bits, its number: the sets of each size are numbered as numbers ascend.
+    /// By group and set of slots (a bit each), the number of the set. Sets of one size are numbered in
+    /// ascending order of their bits.
     numbers: [Vec<u16>; 3],
-    /// By the numbers of sets of the first and second group, as one number, the number of the second among
+    /// By the set numbers of the first and second group, joined into one: the number of the second set among
     /// those that do not meet the first.
     relative: Vec<u8>,
-    /// By set of the first group and relative number of the second: the sets of the second and the third,
-    /// and whether the slots of the three, one after the other, are an odd order.
+    /// By set number of the first group and relative number of the second: the set numbers of the second and
+    /// third group, and whether the slots of the three sets, one after the other, are an odd permutation.
     others: Vec<(u16, u16, bool)>,
     /// By group and order, whether it is odd.
     odd: [Vec<bool>; 3],
@@ -82,7 +83,7 @@ impl Groups {
         Groups { form, numbers, relative, others, odd, slots }
     }
 
-    /// By move, what becomes of each coordinate of a group.
+    /// By move and coordinate of a group, the coordinate after the move.
     pub(super) fn action(&self, group: usize, images: &[Vec<u8>]) -> Vec<Vec<u16>> {
         let size = self.form.sizes[group];
         let of_move = |images: &Vec<u8>| {
@@ -98,7 +99,7 @@ impl Groups {
         images.iter().map(of_move).collect()
     }
 
-    /// What is given by piece, by group.
+    /// Splits a list that has an entry per piece into the parts of the groups.
     pub(super) fn parts<'a>(&self, at: &'a [u8]) -> [&'a [u8]; 3] {
         let (first, rest) = at.split_at(self.form.sizes[0]);
         let (second, third) = rest.split_at(self.form.sizes[1]);
@@ -113,7 +114,7 @@ impl Groups {
         (number << ORDER_BITS | rank(slots)) as u16
     }
 
-    /// Whether the pieces are an odd order.
+    /// Whether the pieces are an odd permutation.
     #[inline(always)]
     pub(super) fn is_odd(&self, coordinates: [u16; 3]) -> bool {
         let numbering = self.numbering();
@@ -123,7 +124,7 @@ impl Groups {
         (0..3).fold(odd, |odd, group| odd ^ self.odd[group][parts[group].1 as usize])
     }
 
-    /// How coordinates become numbers without gaps.
+    /// The conversion of coordinates to numbers without gaps.
     #[inline]
     pub(super) fn numbering(&self) -> Numbering<'_> {
         let Groups { form, relative, others, .. } = self;
@@ -131,7 +132,7 @@ impl Groups {
     }
 }
 
-/// What follows from the number of pieces alone.
+/// Sizes that follow from the number of pieces alone.
 #[derive(Copy, Clone, Debug)]
 pub(super) struct Form {
     /// Pieces of each group.
@@ -186,7 +187,7 @@ pub(super) struct Factors {
     third: [u64; 1 << ORDER_BITS],
 }
 
-/// How the coordinates of three groups become numbers without gaps.
+/// Conversion of the coordinates of three groups to numbers without gaps, and back.
 #[derive(Copy, Clone, Debug)]
 pub(super) struct Numbering<'a> {
     form: Form,
@@ -239,8 +240,8 @@ impl Numbering<'_> {
         Factors { first, relative: orders * second_order, second_order, third }
     }
 
-    /// Adds the terms of three coordinates after a move to the number of each state. Coordinates are given by
-    /// group and state, what the move makes of them by group and coordinate.
+    /// Adds the terms of three coordinates after a move to the number of each state. `coordinates` is by
+    /// group and state; `actions` has the coordinate after the move, by group and coordinate.
     pub(super) fn add_all(
         self,
         factors: &Factors,
@@ -276,7 +277,7 @@ impl Numbering<'_> {
     }
 }
 
-/// The number of a set and of an order of a coordinate.
+/// The numbers of the set and of the order in a coordinate.
 #[inline(always)]
 fn split(coordinate: u16) -> (u32, u32) {
     (u32::from(coordinate >> ORDER_BITS), u32::from(coordinate) % (1 << ORDER_BITS))

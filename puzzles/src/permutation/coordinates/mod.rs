@@ -1,9 +1,9 @@
-//! Coordinates: states of large puzzles as small numbers on which moves act by table.
+//! Coordinates: states of large puzzles as tuples of small numbers with a transition table per move.
 //!
-//! A coordinate is the places of some pieces of an orbit, or the turns of all its slots. Each move takes
-//! every value of a coordinate to one other, whatever the rest of the state is. A key is a number made
-//! of all coordinates, without gaps. Its high bits, the region, are coordinates of their own: a move
-//! takes all states of a region to one other.
+//! A coordinate is the places of some pieces of an orbit, or the turns of all its slots. Its value after a
+//! move depends on its value before alone, not on the rest of the state. A key combines all coordinates
+//! into one mixed-radix number. Its high part, the region, consists of whole coordinates, so that a move
+//! takes all states of a region to the same region.
 
 mod columns;
 mod divisor;

@@ -8,8 +8,8 @@ pub(super) const fn factorial(count: usize) -> u32 {
     }
 }
 
-/// The number of an order of `0..order.len()`. Orders with the numbers 2i and 2i + 1 differ in the last
-/// two things, so one is even and one is odd.
+/// The number of an order of `order.len()` different numbers. Orders with the numbers 2i and 2i + 1 differ
+/// in the last two things, so one of them is even and the other is odd.
 pub(super) fn rank(order: &[u8]) -> u32 {
     let smaller = |at: usize| order[at + 1..].iter().filter(|thing| **thing < order[at]).count();
     (0..order.len()).fold(0, |rank, at| rank * (order.len() - at) as u32 + smaller(at) as u32)
@@ -25,7 +25,7 @@ pub(super) fn unrank(mut rank: u32, count: usize) -> Vec<u8> {
     digits.into_iter().map(|digit| left.remove(digit as usize)).collect()
 }
 
-/// Whether an order is odd. The things are any different numbers.
+/// Whether an order of different numbers is an odd permutation.
 pub(super) fn is_odd(order: &[u8]) -> bool {
     let pairs = (0..order.len()).flat_map(|b| (0..b).map(move |a| (a, b)));
     pairs.filter(|(a, b)| order[*a] > order[*b]).count() % 2 == 1

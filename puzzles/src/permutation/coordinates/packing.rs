@@ -1,4 +1,4 @@
-//! Keys made of coordinates.
+//! Keys that combine the coordinates of a state into one mixed-radix number.
 
 use std::sync::{Arc, OnceLock};
 
@@ -13,22 +13,23 @@ use super::parity::Parities;
 use super::places::{Action, MOST_PIECES, Places};
 use super::turns::Turns;
 
-/// Most values of the coordinates in the high bits of a key: as many regions.
+/// Maximum number of regions: of values of the high part of a key.
 const MOST_REGIONS: u64 = 1 << 16;
 
-/// Fewest of them: a region's states are searched together.
+/// Minimum number of regions. The states of a region are searched together.
 const LEAST_REGIONS: u64 = 1 << 10;
 
-/// Most low bits of a key.
+/// Maximum number of low bits of a key.
 const MOST_LOCAL_BITS: u32 = 62;
 
-/// Most entries of the tables of moves, two bytes each.
+/// Maximum number of entries of the tables of moves, two bytes each.
 const MOST_ACTIONS: usize = 1 << 26;
 
-/// Fewest bits of a key: with fewer, ranks in dense regions serve as well.
+/// Minimum number of bits of a key. For smaller spaces, ranks in dense regions are as good.
 const LEAST_BITS: u32 = 41;
 
-/// Keys of the states with the pieces of a start in the same orbits, of which moves may reach a part.
+/// Keys of all states that have the pieces of a start in the same orbits. Moves may reach only a part of
+/// these states.
 #[derive(Clone, Debug)]
 pub(in super::super) struct Coordinates {
     pub(super) start: State,
@@ -51,7 +52,7 @@ pub(super) struct OrbitCoordinates {
     /// By kind, the number of the piece.
     pub(super) pieces: Vec<Option<u8>>,
     pub(super) kinds: Vec<u16>,
-    /// By piece and turn, as one number, both.
+    /// By code (piece times orientations plus turn), the piece and the turn.
     pub(super) letters: Vec<(u8, u8)>,
     pub(super) places: Places,
     pub(super) turns: Option<Turns>,
@@ -71,7 +72,7 @@ pub(super) struct Digit {
     pub(super) form: DigitForm,
 }
 
-/// What a digit is.
+/// Meaning of a digit.
 #[derive(Copy, Clone, Debug)]
 pub(super) enum DigitForm {
     /// A coordinate.
@@ -80,7 +81,7 @@ pub(super) enum DigitForm {
     First { orbit: usize },
     /// The second and the third, given the first.
     Rest { orbit: usize },
-    /// The only coordinate of an orbit's places, without its lowest bit: it follows from parities.
+    /// The only coordinate of an orbit's places, without its lowest bit, which follows from parities.
     Half { orbit: usize },
     /// [`Self::Rest`] without its lowest bit.
     HalfRest { orbit: usize },
@@ -221,7 +222,7 @@ impl OrbitCoordinates {
         }
     }
 
-    /// Whether the pieces of a state, one of several in columns, are an odd order.
+    /// Whether the pieces of one of the states in columns are an odd permutation.
     #[inline(always)]
     pub(super) fn is_odd(&self, columns: &[u16], state: usize, states: usize) -> bool {
         let at = |number: usize| columns[(self.places_at + number) * states + state];
@@ -233,8 +234,8 @@ impl OrbitCoordinates {
 }
 
 impl Coordinates {
-    /// Coordinates of the states that moves make of a start. None where ranks serve as well, or moves do
-    /// not act on coordinates that are small enough: pieces must differ, and orbits have few of them.
+    /// Coordinates of the states reachable from a start. None if the space is so small that ranks are as
+    /// good, if pieces look alike, if states are illegal, or if an orbit or a table exceeds a limit.
     pub(in super::super) fn new(
         definition: &Definition,
         start: &State,
@@ -295,7 +296,7 @@ impl Coordinates {
         self.region_bits + self.local_bits
     }
 
-    /// The number of regions: of the values of a key's high part.
+    /// The number of regions: of values of the high part of a key.
     pub(super) fn regions(&self) -> u64 {
         self.region.iter().map(|digit| digit.divisor.value()).product()
     }
@@ -305,7 +306,7 @@ impl Coordinates {
         self.local_bits
     }
 
-    /// The key of a state that moves can make of the start. None if it has other pieces in an orbit, or
+    /// The key of a state reachable from the start. None if the state has other pieces in an orbit, or
     /// another sum of turns.
     pub(in super::super) fn key_of<K: Key>(&self, state: &State) -> Option<K> {
         let mut at = vec![0; self.count()];
@@ -324,7 +325,7 @@ impl Coordinates {
         state
     }
 
-    /// The region after a move of the first of some states.
+    /// The region of the first state after a move. `states` is the number of states in the columns.
     #[inline]
     pub(super) fn region_after(
         &self,
@@ -344,7 +345,7 @@ impl Coordinates {
         })
     }
 
-    /// The value of the first coordinate of an orbit's three as a digit.
+    /// The value of the digit [`DigitForm::First`].
     fn first_of(&self, form: DigitForm, coordinate: impl Fn(usize) -> u16) -> u32 {
         let DigitForm::First { orbit } = form else { return 0 };
         match self.groups(orbit) {
@@ -421,7 +422,7 @@ fn digits(orbits: &[OrbitCoordinates]) -> Option<(Vec<Digit>, Vec<Digit>)> {
             }
         }
     }
-    // The greatest first, as many as fit.
+    // The largest first, as many as fit.
     free.sort_by_key(|digit| std::cmp::Reverse(digit.values()));
     let (mut regions, mut region) = (1, Vec::new());
     for digit in free {

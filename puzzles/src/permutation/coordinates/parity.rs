@@ -1,4 +1,4 @@
-//! Constraints of parity between orbits, by which half of all orders have no keys.
+//! Parity constraints between orbits. Each halves the number of keys.
 
 use crate::group::{Parity, Term};
 
@@ -6,7 +6,7 @@ use crate::group::{Parity, Term};
 #[derive(Clone, Debug, Default)]
 pub(super) struct Parities(Vec<Constraint>);
 
-/// The orders of these orbits are odd together, or even.
+/// A constraint: the product of the permutations of these orbits always has the same parity.
 #[derive(Clone, Debug)]
 pub(super) struct Constraint {
     /// The orbit whose parity follows from those of the others.
@@ -16,8 +16,8 @@ pub(super) struct Constraint {
 }
 
 impl Parities {
-    /// The constraints that members of the group satisfy, as far as they concern orders only and determine
-    /// one of some orbits. `is_odd` says it of the start's orbits.
+    /// The constraints among `found` that concern permutations only and determine one of `orbits`. `is_odd`
+    /// returns whether an orbit of the start is an odd permutation.
     pub(super) fn new(
         found: &[Parity],
         orbits: &[usize],
@@ -31,7 +31,7 @@ impl Parities {
             parity.iter().map(orbit).collect()
         };
         let all: Vec<Vec<usize>> = found.iter().filter_map(of_orders).collect();
-        // An orbit of one constraint only: then no two determine each other.
+        // Only an orbit that is in no other constraint: then no two constraints determine each other.
         let is_single =
             |orbit: &usize| all.iter().filter(|constraint| constraint.contains(orbit)).count() == 1;
         let constraints = all.iter().filter_map(|constraint| {
@@ -55,7 +55,7 @@ impl Parities {
 }
 
 impl Constraint {
-    /// Whether the determined orbit is odd, given the parities of the others.
+    /// Whether the determined orbit is an odd permutation; `is_odd` returns this for the others.
     #[inline]
     pub(super) fn is_odd(&self, is_odd: impl Fn(usize) -> bool) -> bool {
         self.others.iter().fold(self.is_odd, |odd, orbit| odd ^ is_odd(*orbit))

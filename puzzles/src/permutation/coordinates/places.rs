@@ -1,29 +1,29 @@
-//! Coordinates of the places of an orbit's pieces, which all differ.
+//! Coordinates of the places of an orbit's pieces, all of which differ.
 //!
-//! The places of up to eight pieces are one coordinate. More pieces are in three groups. Moves act on the
-//! groups one by one.
+//! The places of up to eight pieces are one coordinate. More pieces are split into three groups with a
+//! coordinate each.
 
 use std::sync::Arc;
 
 use super::groups::{Groups, VALUES};
 use super::orders::{factorial, is_odd, rank, unrank};
 
-/// By move, what becomes of each value of a coordinate.
+/// By move and value of a coordinate, the value after the move.
 pub(super) type Action = Arc<Vec<Vec<u16>>>;
 
-/// Most pieces of one coordinate.
+/// Maximum number of pieces of one coordinate.
 const MOST_TOGETHER: usize = 8;
 
-/// Most pieces of three groups: tables have a byte or more for each pair of sets of slots.
+/// Maximum number of pieces of three groups. The tables have a byte or more for each pair of sets of slots.
 pub(super) const MOST_PIECES: usize = 12;
 
-/// How the places of an orbit's pieces are numbered.
+/// Numbering of the places of an orbit's pieces.
 #[derive(Clone, Debug)]
 pub(super) enum Places {
-    /// As one coordinate: the order of the pieces by slot. By coordinate, the pieces and whether they are
-    /// an odd order.
+    /// One coordinate: the order of the pieces by slot. `orders` has the pieces by coordinate, `odd` whether
+    /// they are an odd permutation.
     Together { pieces: usize, orders: Vec<u8>, odd: Vec<bool> },
-    /// As three.
+    /// Three coordinates.
     Groups(Box<Groups>),
 }
 
@@ -92,7 +92,7 @@ impl Places {
         }
     }
 
-    /// By coordinate, what moves make of each value. By move and slot, `images` has the slot that a piece
+    /// The action of the moves on each coordinate. `images` has, by move and slot, the slot that the piece
     /// comes from.
     pub(super) fn actions(&self, images: &[Vec<u8>]) -> Vec<Action> {
         match self {

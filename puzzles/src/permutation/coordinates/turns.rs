@@ -11,8 +11,8 @@ pub(super) struct Turns {
 }
 
 impl Turns {
-    /// The turns of slots, with the sum that all states have modulo the orientations, if there is one.
-    /// None if there are more than 2^16 values.
+    /// The turns of `slots` slots. `sum` is the sum of turns, modulo the orientations, that all states have,
+    /// if moves keep it. None if there are more than 2^16 values.
     pub(super) fn new(slots: usize, orientations: u8, sum: Option<u8>) -> Option<Turns> {
         let mut turns = Turns { slots, orientations, sum, all: Vec::new() };
         let size = u32::from(orientations).checked_pow(turns.digits() as u32)?;
@@ -67,7 +67,7 @@ impl Turns {
         turns
     }
 
-    /// What a move makes of each value. By slot, `images` has the slot that its piece comes from, and
+    /// The value after a move, by value. By slot, `images` has the slot that its piece comes from, and
     /// `turned` how it is turned on the way. The move keeps the sum if it is fixed.
     pub(super) fn action(&self, images: &[u8], turned: &[u8]) -> Vec<u16> {
         let after = |turns: &[u8]| {

@@ -1,4 +1,4 @@
-//! Numbers of states whose pieces may look alike: by the arrangements of each orbit.
+//! Dense numbering of states whose pieces may look alike, by the arrangements of each orbit.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
@@ -15,13 +15,13 @@ use super::super::orbit::{Orbit, orbits};
 use super::numbers::{MOST_BLOCKS, MOST_TABLE_BYTES, Numbers, refused};
 use super::staged_orbit::{Effect, STAGES, StagedOrbit, Steps};
 
-/// Limit of the states of a block: its rows times its lanes.
+/// Maximum number of states of a block: its rows times its lanes.
 const MOST_INNER: u64 = 20_000;
 
-/// States as arrangements of the pieces of each orbit. Block, row and lane have digits for each
-/// orbit: its arrangements of the first, the next and the last kinds of pieces.
+/// States as arrangements of the pieces of each orbit. Block, row and lane are mixed-radix numbers
+/// with a digit for each orbit: its arrangements of the first, the next and the last kinds of pieces.
 ///
-/// Numbers of combinations that moves cannot make of the start exist, too.
+/// Combinations that are unreachable from the start have numbers, too.
 #[derive(Debug)]
 pub(super) struct Arrangements {
     orbits: Vec<StagedOrbit>,
@@ -32,7 +32,7 @@ pub(super) struct Arrangements {
     sizes: [u64; STAGES],
 }
 
-/// Tuples of numbers with an index each, in the order in which they are found.
+/// Tuples of numbers, indexed in the order in which they are found.
 struct Tuples {
     radices: Vec<u64>,
     found: Vec<u64>,
@@ -40,7 +40,8 @@ struct Tuples {
 }
 
 impl Tuples {
-    /// Tuples of numbers below these; None if there are too many.
+    /// An empty list of tuples whose numbers are below `radices`; None if the product of the radices
+    /// exceeds 64 bits.
     fn new(radices: Vec<usize>) -> Option<Tuples> {
         let radices: Vec<u64> = radices.into_iter().map(|radix| radix as u64).collect();
         radices.iter().try_fold(1_u64, |product, radix| product.checked_mul(*radix))?;
@@ -70,13 +71,13 @@ fn digits(radices: &[u64], mut number: u64, out: &mut Vec<usize>) {
     out.reverse();
 }
 
-/// For each orbit, the first kind of a stage such that all later kinds have as many states as
-/// possible, up to `most`. The kinds from `ends` on belong to later stages.
+/// For each orbit, the first kind of a stage, chosen such that the stage has as many states as possible,
+/// up to `most`. The stage has the kinds before `ends`; those from `ends` on belong to later stages.
 fn cuts(orbits: &[Orbit], ends: &[usize], most: u64) -> Vec<usize> {
     let mut best = BTreeMap::from([(1_u64, Vec::new())]);
     for (orbit, end) in orbits.iter().zip(ends) {
         let mut next: BTreeMap<u64, Vec<usize>> = BTreeMap::new();
-        // The first kinds with as many states as any choice may have.
+        // The candidates for the first kind: those with at most `most` states.
         let firsts = (0..=*end).rev();
         let firsts = firsts.map_while(|first| {
             let states = orbit.states(first, *end).filter(|states| *states <= most)?;
@@ -101,7 +102,7 @@ impl Arrangements {
     /// Numbers the states that have the pieces of a start in the same orbits.
     ///
     /// # Errors
-    /// If there are too many.
+    /// If there are too many states.
     pub(super) fn new(
         definition: &Definition,
         start: &State,
@@ -179,10 +180,10 @@ impl Arrangements {
         Some(state)
     }
 
-    /// The tables of moves, with the inverses of the moves if edges are directed.
+    /// The tables of the moves, and of their inverses where the inverses are not all moves.
     ///
     /// # Errors
-    /// If they would be too large.
+    /// If the tables would be too large.
     pub(super) fn tables(
         &self,
         moves: &[Element],
@@ -234,7 +235,7 @@ impl Arrangements {
     }
 }
 
-/// The steps of each orbit by stage, and what their products need.
+/// The steps of each orbit by stage, and the effects that occur in products of orbits.
 struct Factors {
     blocks: Vec<Steps>,
     rows: Vec<Steps>,

@@ -1,4 +1,4 @@
-//! Dense forms in which blocks that symmetries map to one another are one block.
+//! Folded dense forms: blocks that symmetries map to one another are stored once.
 
 use std::sync::Arc;
 
@@ -27,17 +27,17 @@ pub(super) struct FoldedMembers {
     members: Arc<Members>,
     numbering: FoldedNumbering,
     moves: Vec<Element>,
-    /// All symmetries of the moves, whose orbits are counted.
+    /// All symmetries of the moves. Their orbits are counted.
     symmetries: Vec<Symmetry>,
     is_undirected: bool,
 }
 
 impl FoldedMembers {
-    /// The states that moves make of a start, if there are symmetries that fold blocks. The chain is that
-    /// of the moves.
+    /// The folded form of the states reachable from a start; None if no symmetries fold blocks. `chain`
+    /// is the stabiliser chain of the group of the moves.
     ///
     /// # Errors
-    /// If chains of subgroups exceed their limits, or the choice takes more steps than it may.
+    /// If chains of subgroups exceed their limits, or the choice of symmetries exceeds its steps.
     pub(super) fn new(
         members: &Arc<Members>,
         chain: &StabiliserChain,
@@ -66,8 +66,8 @@ impl FoldedMembers {
         DenseSize { states: shape.states(), shape, table_bytes, folding, is_undirected, has_goal }
     }
 
-    /// Whether planes and tables take half as many bytes as those of the plain form, or fewer. The plain
-    /// form may be impossible.
+    /// Whether planes and tables take at most half the bytes of the plain form's. True if there is no
+    /// plain form.
     pub(super) fn pays(&self, plain: Option<&DenseSize>) -> bool {
         let bytes = |size: &DenseSize| {
             size.shape.words().saturating_mul(WORD_BYTES).saturating_add(size.table_bytes)
@@ -80,7 +80,7 @@ impl FoldedMembers {
 /// The symmetries of moves, where all pieces differ.
 ///
 /// # Errors
-/// If there are too many, or the work is cancelled.
+/// If the search for them exceeds a limit, or the work is cancelled.
 pub(super) fn symmetries(
     shape: &Shape,
     moves: &[Element],
@@ -103,7 +103,7 @@ pub(super) struct FoldedPermutation {
 }
 
 impl FoldedPermutation {
-    /// The dense form. Goals that moves cannot make of the start are left out.
+    /// The dense form. Goals that are unreachable from the start are left out.
     ///
     /// # Errors
     /// If the tables would be too large.

@@ -1,4 +1,4 @@
-//! Numbers of states that are members of a group: all pieces differ.
+//! Dense numbering of states as members of a group, for puzzles whose pieces all differ.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ use super::numbers::{MOST_TABLE_BYTES, Numbers, refused};
 pub(super) struct Members {
     numbering: Arc<GroupNumbering>,
     start: State,
-    /// By slot, the orbit that it belongs to, if moves change it.
+    /// By slot, the orbit that contains it; None if no move changes it.
     orbits: Vec<Option<usize>>,
     /// By orbit and kind, the slot of the piece at the start.
     homes: Vec<Vec<Option<u16>>>,
@@ -38,10 +38,11 @@ impl Members {
         })
     }
 
-    /// Numbers the states that moves make of a start. All pieces differ. The chain is that of the moves.
+    /// Numbers the states reachable from a start. All pieces differ. `chain` is the stabiliser chain of the
+    /// group of the moves.
     ///
     /// # Errors
-    /// If the group is too large, or the work ends.
+    /// If the group is too large, or the work exceeds its steps or is cancelled.
     pub(super) fn new(
         definition: &Definition,
         start: &State,
@@ -73,14 +74,14 @@ impl Members {
         self.numbering.dense_shape()
     }
 
-    /// Whether the group is small enough to fold blocks. Otherwise its chain need not be made again.
+    /// Whether the group is small enough to fold blocks.
     pub(super) fn may_fold(&self) -> bool {
         let inner = u64::from(self.numbering.rows()) * u64::from(self.numbering.lanes());
         let states = self.numbering.blocks().checked_mul(inner);
         states.is_some_and(|states| states <= FoldedNumbering::MOST_STATES)
     }
 
-    /// The inverse of the element that makes a state of the start.
+    /// The inverse of the element that takes the start to a state.
     fn inverse(&self, definition: &Definition, state: &State) -> Option<Element> {
         let slots = self.orbits.len();
         let (mut images, mut turns) = (vec![0; slots], vec![0; slots]);
@@ -100,25 +101,25 @@ impl Members {
         definition.shape.element(&images, &turns).ok()
     }
 
-    /// The numbers of a state that moves can make of the start.
+    /// The numbers of a state. The caller guarantees that it is reachable from the start.
     pub(super) fn numbers(&self, definition: &Definition, state: &State) -> Option<Numbers> {
         let inverse = self.inverse(definition, state)?;
         self.numbering.number_of_inverse(&inverse).map(Numbers::from)
     }
 
-    /// The numbers of a state; None if moves cannot make it of the start.
+    /// The numbers of a state; None if it is unreachable from the start.
     pub(super) fn checked(&self, definition: &Definition, state: &State) -> Option<Numbers> {
         let element = self.inverse(definition, state)?.inverse(&definition.shape)?;
         self.numbering.number(&element).map(Numbers::from)
     }
 
-    /// The element that makes a state of the start; None if moves cannot.
+    /// The element that takes the start to a state; None if it is unreachable.
     pub(super) fn element(&self, definition: &Definition, state: &State) -> Option<Element> {
         let element = self.inverse(definition, state)?.inverse(&definition.shape)?;
         self.numbering.number(&element).map(|_| element)
     }
 
-    /// The state that an element makes of the start.
+    /// The state to which an element takes the start.
     pub(super) fn after(&self, definition: &Definition, element: &Element) -> State {
         definition.after(&self.start, element)
     }
@@ -130,19 +131,19 @@ impl Members {
         Some(self.after(definition, &element))
     }
 
-    /// Bytes of the steps of blocks.
+    /// Bytes of the table of block steps.
     ///
     /// # Errors
-    /// If they would be too large, or the work ends.
+    /// If the table would be too large, or the work exceeds its steps or is cancelled.
     pub(super) fn step_bytes(&self, moves: &[Element], work: &Work) -> Result<usize, GroupError> {
         GroupSpace::step_bytes(&self.numbering, moves, &options(Vec::new()), work)
     }
 
-    /// The tables of moves. Goals that moves cannot make of the start are left out. With symmetries of the
+    /// The tables of moves. Goals that are unreachable from the start are left out. With symmetries of the
     /// moves, their orbits are counted.
     ///
     /// # Errors
-    /// If they would be too large.
+    /// If the tables would be too large.
     pub(super) fn tables(
         &self,
         definition: &Definition,

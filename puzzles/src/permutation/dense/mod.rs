@@ -1,4 +1,4 @@
-//! Dense forms: numbers of states by block, row and lane, and the tables of moves.
+//! Dense forms of permutation puzzles: states numbered by block, row and lane, and the tables of moves.
 
 mod arrangements;
 mod folded;
@@ -25,22 +25,22 @@ use super::definition::{Definition, NamedElement, State};
 use super::effort::{self, NUMBERING_STEPS};
 use super::text;
 
-/// Numbers of the states that moves can make of a start.
+/// Dense numbers of the states reachable from a start.
 #[derive(Debug)]
 pub(super) struct Numbering {
     form: Form,
     moves: Vec<Element>,
-    /// The inverses of the moves, if they are not all moves.
+    /// The inverses of the moves; empty if all of them are moves.
     inverses: Vec<Element>,
-    /// Bytes of the steps of blocks, or why they are too many, as soon as asked for.
+    /// Bytes of the table of block steps, or why it is too large; computed at first use.
     step_bytes: OnceLock<Result<u64, String>>,
-    /// The form with folded blocks, if it pays, as soon as asked for.
+    /// The form with folded blocks, if it pays; computed at first use.
     folded: OnceLock<Option<Arc<FoldedMembers>>>,
-    /// Of which this is a part.
+    /// The work that the computations here are part of.
     work: Work,
 }
 
-/// What the numbers are made of.
+/// Meaning of the numbers.
 #[derive(Debug)]
 enum Form {
     /// Members of the group of the moves, where all pieces differ.
@@ -50,7 +50,7 @@ enum Form {
 }
 
 impl Form {
-    /// The numbers of a state that moves can make of the start.
+    /// The numbers of a state. The caller guarantees that it is reachable from the start.
     fn numbers(&self, definition: &Definition, state: &State) -> Option<Numbers> {
         match self {
             Form::Members(members) => members.numbers(definition, state),
@@ -58,8 +58,8 @@ impl Form {
         }
     }
 
-    /// The numbers of a state, if it has any. All states that moves can make of the start have
-    /// numbers; of members, no others do.
+    /// The numbers of a state, if it has any. All states reachable from the start have numbers. In the
+    /// form `Members` only these do.
     fn checked(&self, definition: &Definition, state: &State) -> Option<Numbers> {
         match self {
             Form::Members(members) => members.checked(definition, state),
@@ -97,11 +97,11 @@ pub(super) fn all_differ(definition: &Definition, start: &State, moves: &[Elemen
 }
 
 impl Numbering {
-    /// Numbers the states that moves make of a start, as part of some work. `chain` is that of the moves,
-    /// or why there is none, if it was made before.
+    /// Numbers the states reachable from a start, as part of some work. `chain` is the stabiliser chain of
+    /// the group of the moves, or why there is none, if the caller has computed it.
     ///
     /// # Errors
-    /// Why they have no numbers.
+    /// Why the states have no numbers.
     pub(super) fn new(
         definition: &Definition,
         start: &State,
@@ -138,8 +138,8 @@ impl Numbering {
         Ok(Numbering { form, moves, inverses, step_bytes, folded, work: work.clone() })
     }
 
-    /// The weight of a state: the product of the factors of block, row and lane. If `is_known` is
-    /// not set, None of a state that moves cannot make of the start.
+    /// The weight of a state: the product of the factors of block, row and lane. None if the state has no
+    /// numbers. `is_known` guarantees that the state is reachable from the start, which saves a check.
     pub(super) fn weight(
         &self,
         definition: &Definition,
@@ -154,12 +154,12 @@ impl Numbering {
         Some(block_weight(block) * row_weight(row) * lane_weight(lane))
     }
 
-    /// Whether a state has numbers, without which moves cannot make it of the start.
+    /// Whether a state has numbers. A state without numbers is unreachable from the start.
     pub(super) fn has(&self, definition: &Definition, state: &State) -> bool {
         self.form.checked(definition, state).is_some()
     }
 
-    /// Whether states have numbers of the size that the dense engine takes.
+    /// Whether the numbers of states fit those of the dense engine.
     pub(super) fn is_dense(&self) -> bool {
         self.form.shape().is_some()
     }
@@ -213,8 +213,8 @@ impl Numbering {
         let steps = self.step_bytes.get_or_init(|| self.find_step_bytes(shape)).clone()?;
         let (moves, tables) =
             (self.moves.len() as u64, if self.inverses.is_empty() { 1 } else { 2 });
-        // A group has at most as many classes as a block has states; of arrangements they are fewer,
-        // too, unless pieces look alike in most of a block.
+        // A group has at most as many classes as a block has states. The same holds for arrangements, unless
+        // pieces look alike in most of a block.
         let classes =
             (u64::from(shape.rows) * u64::from(shape.lanes)).min(u64::from(shape.blocks) * moves);
         let rows = tables * classes * u64::from(shape.rows) * size_of::<RowStep>() as u64;
@@ -228,7 +228,7 @@ impl Numbering {
         })
     }
 
-    /// Bytes of the steps of blocks in all tables of moves.
+    /// Bytes of the block steps in all tables of moves.
     fn find_step_bytes(&self, shape: DenseShape) -> Result<u64, String> {
         if let Form::Members(members) = &self.form {
             let bytes = members.step_bytes(&self.moves, &self.work.part(NUMBERING_STEPS));
@@ -246,7 +246,7 @@ impl Numbering {
         ))
     }
 
-    /// The dense form. Goals that moves cannot make of the start are left out. With `symmetry`, the orbits
+    /// The dense form. Goals that are unreachable from the start are left out. With `symmetry`, the orbits
     /// of the moves' symmetries are counted.
     ///
     /// # Errors
@@ -263,7 +263,7 @@ impl Numbering {
         self.plain_size(!goals.is_empty()).map_err(|why| refused(&why))?;
         let tables = match &self.form {
             Form::Members(members) => {
-                // Without all symmetries orbits are not counted.
+                // If the symmetries cannot be computed, orbits are not counted.
                 let symmetries =
                     symmetry.then(|| symmetries(&definition.shape, &self.moves, &self.work));
                 let symmetries = symmetries.and_then(Result::ok).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Numbers of a state, limits, and errors of dense forms.
+//! Numbers of states in dense forms, with limits and errors.
 
 use strata_space::SpaceError;
 use strata_space::dense::DenseState;
@@ -6,10 +6,10 @@ use strata_space::dense::DenseState;
 /// Limit in bytes of the tables of moves.
 pub(super) const MOST_TABLE_BYTES: usize = 4 << 30;
 
-/// Limit of blocks: their numbers are hashed with a tag in the highest byte.
+/// Maximum number of blocks. Block numbers are hashed with a tag in the highest byte.
 pub(super) const MOST_BLOCKS: u64 = 1 << 56;
 
-/// Numbers of a state.
+/// Block, row and lane of a state.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(super) struct Numbers {
     pub(super) block: u64,
@@ -23,7 +23,7 @@ impl Numbers {
     }
 }
 
-/// The error that says why there is no dense form.
+/// An error that states why there is no dense form.
 pub(in super::super) fn refused(why: &str) -> SpaceError {
     let why = format!("the dense engine cannot search this puzzle: {why}");
     SpaceError::Conflict { name: "engine".into(), why }

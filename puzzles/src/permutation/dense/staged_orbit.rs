@@ -1,8 +1,8 @@
 //! Arrangements of the pieces of one orbit, numbered in three stages.
 //!
-//! The first stage places some kinds of pieces, the second one places others in the slots that are
-//! left, the third one the remaining kinds. A move changes the pieces of a stage whatever the later
-//! stages hold. What it does to the slots that are left is an [`Effect`] on the next stage.
+//! The first stage places some kinds of pieces, the second stage places others in the slots that are
+//! left, the third stage places the remaining kinds. How a move changes the pieces of a stage does not
+//! depend on later stages. How it moves the slots that are left is an [`Effect`] on the next stage.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -35,14 +35,14 @@ struct Stage {
     turn_states: u64,
 }
 
-/// What a slot holds: a piece by its index, or one that a later stage places.
+/// Content of a slot: the index of a piece, or `end` of the stage if a later stage fills the slot.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 struct Cell {
     piece: u16,
     turn: u8,
 }
 
-/// What a move does to the slots that earlier stages leave.
+/// The effect of a move on the slots that earlier stages leave.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Effect {
     /// By slot, the slot that its piece comes from.
@@ -88,7 +88,8 @@ impl Orbit {
         (arrangements, if is_implied { turns / self.orientations } else { turns })
     }
 
-    /// With the kinds from each cut on in the next stage. None if there are too many arrangements.
+    /// Splits the kinds into stages: those from each cut on belong to the next stage. None if there are too
+    /// many arrangements.
     pub(super) fn staged(self, [rows, lanes]: [usize; STAGES - 1]) -> Option<StagedOrbit> {
         let kinds = self.pieces.len();
         let stage = |(first, end): (usize, usize)| {
@@ -106,7 +107,7 @@ impl Orbit {
         Some(StagedOrbit { orbit: self, stages })
     }
 
-    /// The effect of a move on the orbit.
+    /// The effect of a move on the orbit; None if the move does not keep the orbit.
     pub(super) fn effect(&self, element: &Element) -> Option<Effect> {
         let images = self.slots.iter().map(|slot| {
             let from = usize::from(*element.images().get(*slot)?);
@@ -323,7 +324,7 @@ impl Steps {
     }
 }
 
-/// Of `size` arrangements of `left` pieces, those that begin with one of `count` pieces.
+/// Of `size` arrangements of `left` pieces, the number of those that begin with one of `count` pieces.
 fn part(size: u64, count: u64, left: u64) -> u64 {
     match size.checked_mul(count) {
         Some(product) => product / left,

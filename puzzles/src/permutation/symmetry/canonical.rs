@@ -1,8 +1,8 @@
-//! Canonical states: of the images of a state under the symmetries of a search, the least.
+//! Canonical states: the least image of a state under the symmetries of a search.
 //!
 //! A symmetry relabels slots and orientations such that each move becomes a move. Pieces are
-//! relabelled with them, such that the start stays as it is. States that symmetries map to one
-//! another are at the same distance from the start, and from the goals if these are mapped to goals.
+//! relabelled accordingly, such that the start is fixed. States that symmetries map to one another are
+//! at the same distance from the start, and from the set of goals if goals are mapped to goals.
 
 use std::collections::{HashMap, HashSet};
 
@@ -13,10 +13,10 @@ use super::super::definition::{Definition, State};
 use super::map::{ByteMap, Codes, MOST_PLACES, Map};
 use super::visible::{Alphabet, Visible};
 
-/// Most entries of the tables of all symmetries, two bytes each.
+/// Maximum number of entries of the tables of all symmetries, and of all moves, two bytes each.
 const MOST_ENTRIES: usize = 4 << 20;
 
-/// Most places of goals that are mapped.
+/// Maximum number of places of goals that are mapped, over all goals and symmetries.
 const MOST_GOAL_STEPS: usize = 200_000_000;
 
 /// The symmetries that a search uses, as maps of its states.
@@ -24,10 +24,10 @@ const MOST_GOAL_STEPS: usize = 200_000_000;
 pub(in super::super) struct Canonical {
     /// By place, its slot.
     slots: Vec<usize>,
-    /// By place, what a kind and turn have as a code, and the reverse.
+    /// By orbit, the codes of kinds and turns.
     alphabets: Vec<Alphabet>,
     orbits: Vec<usize>,
-    /// By move and place, the place that its piece comes from, and codes after the turn by code.
+    /// By move.
     moves: Vec<Map>,
     /// By symmetry, without the identity.
     images: Vec<Map>,
@@ -35,8 +35,8 @@ pub(in super::super) struct Canonical {
 }
 
 impl Visible {
-    /// A map by place: where it takes from, and what a kind, turn and period become there. None if
-    /// the place cannot have such a piece.
+    /// A map of states. `source` is the place from which a place takes its piece, and `becomes` the kind and
+    /// turn there of a piece with a kind, turn and period. None if the place cannot have such a piece.
     fn map(
         &self,
         source: impl Fn(usize) -> usize,
@@ -54,7 +54,7 @@ impl Visible {
         Some(map)
     }
 
-    /// The map of a move. None if it takes pieces to where they may not be.
+    /// The map of a move. None if it takes a piece to an orbit that does not have it.
     fn of_move(&self, element: &Element) -> Option<Map> {
         let source = |place: usize| usize::from(element.images()[place]);
         self.map(source, |place, (kind, turn, period)| {
@@ -99,7 +99,7 @@ impl Canonical {
     /// The symmetries of the moves that fix a start and map goals to goals.
     ///
     /// # Errors
-    /// Why none can be used.
+    /// Why symmetries cannot be used.
     pub(in super::super) fn new(
         definition: &Definition,
         start: &State,
@@ -158,7 +158,7 @@ impl Canonical {
         let kept: Vec<bool> = self.images.iter().map(keeps).collect();
         let mut each = kept.iter();
         self.images.retain(|_| each.next().is_some_and(|kept| *kept));
-        // Of states that moves make of the start, the maps are a group. Goals may be others.
+        // On states reachable from the start, the maps are a group. Goals may be unreachable.
         if self.is_group() {
             Ok(kept)
         } else {
@@ -193,8 +193,8 @@ impl Canonical {
         true
     }
 
-    /// The maps of moves, and of symmetries without the identity, with bytes. None if there are too many
-    /// places or codes.
+    /// The maps of the moves, and of the symmetries without the identity, as byte maps. None if there are
+    /// too many places or codes.
     pub(in super::super) fn byte_maps(&self) -> Option<[Vec<ByteMap>; 2]> {
         let bytes = |maps: &[Map]| maps.iter().map(Map::bytes).collect::<Option<Vec<_>>>();
         Some([bytes(&self.moves)?, bytes(&self.images)?])
@@ -205,7 +205,7 @@ impl Canonical {
         self.images.len() + 1
     }
 
-    /// How many of them change the sense of turns.
+    /// The number of symmetries that reverse the sense of turns.
     pub(in super::super) fn mirrors(&self) -> usize {
         self.mirrors
     }
@@ -220,7 +220,7 @@ impl Canonical {
         codes
     }
 
-    /// Writes the pieces of codes to a state that has the start's elsewhere.
+    /// Writes the pieces of codes to a state. Its slots that are no places keep their pieces.
     pub(in super::super) fn write(&self, codes: &Codes, state: &mut State) {
         for ((code, slot), orbit) in codes.iter().zip(&self.slots).zip(&self.orbits) {
             let (kind, turn, _) = self.alphabets[*orbit].letters[usize::from(*code)];
@@ -254,7 +254,7 @@ impl Canonical {
         least
     }
 
-    /// How many states the images of codes are.
+    /// The number of different images of codes.
     pub(in super::super) fn positions(&self, codes: &Codes) -> u64 {
         let fixes = |map: &&Map| (0..self.slots.len()).all(|p| map.at(p, codes) == codes[p]);
         let fixing = 1 + self.images.iter().filter(fixes).count();

@@ -1,29 +1,29 @@
-//! Maps of states: moves, and symmetries.
+//! Maps of states, as tables: the moves and symmetries of a search.
 
-/// Most places of a state.
+/// Maximum number of places of a state.
 pub(super) const MOST_PLACES: usize = 128;
 
-/// A state as a code for each place: a piece and its turn. Those after the last place are 0.
+/// A state as a code for each place: a piece and its turn. Entries after the last place are 0.
 pub(in super::super) type Codes = [u16; MOST_PLACES];
 
-/// A map of states: what comes to a place is what another place has, with another code.
+/// A map of states: each place takes the code of its source place and recodes it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Map {
-    /// By place, the place that it takes from, and where its codes begin.
+    /// By place, the source place, and where the place's part of `codes` begins.
     pub(super) sources: Vec<(u16, u32)>,
-    /// The codes by place and code.
+    /// By place and code of the source place, the code after the map.
     pub(super) codes: Vec<u16>,
 }
 
 impl Map {
-    /// The place that a place takes from, and what its codes become.
+    /// The source of a place, and by code of the source the code after the map.
     fn row(&self, place: usize) -> (u16, &[u16]) {
         let (source, begin) = self.sources[place];
         let end = self.sources.get(place + 1).map_or(self.codes.len(), |(_, end)| *end as usize);
         (source, &self.codes[begin as usize..end])
     }
 
-    /// What comes to a place.
+    /// The code of a place after the map.
     pub(super) fn at(&self, place: usize, codes: &Codes) -> u16 {
         let (source, first) = self.sources[place];
         self.codes[first as usize + usize::from(codes[usize::from(source)])]
@@ -37,7 +37,7 @@ impl Map {
         image
     }
 
-    /// This map after another one.
+    /// The product of two maps: `first`, then this one.
     pub(super) fn after(&self, first: &Map) -> Map {
         let mut product =
             Map { sources: Vec::with_capacity(self.sources.len()), codes: Vec::new() };
@@ -61,12 +61,12 @@ impl Map {
     }
 }
 
-/// A map of states with few places and codes, of which each is a byte.
+/// A map of states with few places and codes, which are one byte each.
 #[derive(Clone, Debug)]
 pub(in super::super) struct ByteMap {
-    /// By place, the place that it takes from.
+    /// By place, the source place.
     sources: Vec<u8>,
-    /// By place and code, what the code becomes; as many codes for each place.
+    /// By place and code of the source place, the code after the map; the same number of codes per place.
     codes: Vec<u8>,
     stride: usize,
 }
@@ -90,12 +90,12 @@ impl Map {
 }
 
 impl ByteMap {
-    /// The place that a place takes from.
+    /// The source of a place.
     pub(in super::super) fn source(&self, place: usize) -> usize {
         self.sources[place].into()
     }
 
-    /// What a code becomes that a place takes.
+    /// The code of a place after the map, given the code of its source.
     #[inline]
     pub(in super::super) fn code(&self, place: usize, code: u8) -> u8 {
         self.codes[place * self.stride + usize::from(code)]

@@ -1,4 +1,4 @@
-//! What tells the states of a search apart: slots, orientations and pieces.
+//! The visible part of a puzzle: slots, orientations and pieces in which states differ.
 
 use crate::group::{Element, GroupError, Pieces, Shape, Symmetry, SymmetryLimits};
 use strata_space::Work;
@@ -8,8 +8,8 @@ use super::super::orbit::{Orbit, orbits};
 
 /// The part of a puzzle that moves visibly change.
 ///
-/// Slots whose pieces all look alike, in every turn, are left out. Turns are counted modulo the
-/// orientations that look different. The slots that are left are called places.
+/// Orbits whose pieces all look alike, in every turn, are left out. Turns are counted modulo the
+/// number of orientations that look different. The remaining slots are called places.
 #[derive(Debug)]
 pub(super) struct Visible {
     /// By place, the slot.
@@ -18,22 +18,22 @@ pub(super) struct Visible {
     pub(super) orbits: Vec<usize>,
     /// By orbit, its pieces.
     pub(super) alphabets: Vec<Alphabet>,
-    /// By move, what it does to places.
+    /// By move, its effect on places.
     pub(super) moves: Vec<Element>,
     pub(super) shape: Shape,
 }
 
-/// Codes of what may be in a place of an orbit: a piece and its turn.
+/// Codes of the possible contents of a place of an orbit: a piece and its turn.
 #[derive(Clone, Debug)]
 pub(super) struct Alphabet {
-    /// By code, the kind, the turn, and the turns that look different.
+    /// By code, the kind, the turn, and the number of turns that look different.
     pub(super) letters: Vec<(u16, u8, u8)>,
     /// By kind, its first code.
     first: Vec<Option<u16>>,
 }
 
 impl Alphabet {
-    /// Pieces of all turns; None if there are more than 2^16.
+    /// The codes of an orbit; None if there are 2^16 or more.
     fn new(orbit: &Orbit) -> Option<Alphabet> {
         let mut alphabet = Alphabet { letters: Vec::new(), first: Vec::new() };
         for piece in &orbit.pieces {
@@ -58,8 +58,8 @@ fn least_common_multiple(a: u8, b: u8) -> u8 {
 }
 
 impl Visible {
-    /// The visible part of the states that moves make of a start; None if nothing is, or it has too
-    /// many pieces.
+    /// The visible part of the states reachable from a start; None if nothing is visible, or if it has too
+    /// many codes.
     pub(super) fn new(
         definition: &Definition,
         start: &State,
@@ -120,7 +120,7 @@ impl Visible {
             let Some(place) = self.slots.iter().position(|slot| *slot == illegal.slot) else {
                 continue;
             };
-            // A kind that the orbit does not have never comes there.
+            // A kind that is not in the orbit at the start never comes there.
             let home = |other: &usize| {
                 self.orbits[*other] == self.orbits[place]
                     && start.kinds[self.slots[*other]] == illegal.kind
