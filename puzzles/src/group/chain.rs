@@ -1,4 +1,4 @@
-//! Stabiliser chains: order and membership of the group that some elements generate.
+//! Stabiliser chains: order of, and membership in, the group that some elements generate.
 
 use num_bigint::BigUint;
 use strata_space::{Work, WorkError};
@@ -17,7 +17,7 @@ const OUTSIDE: u32 = u32::MAX;
 /// Limits of the construction of a chain.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct Effort {
-    /// Steps of work: a product of two elements takes one for each slot. About a nanosecond each.
+    /// Steps of work, of about a nanosecond each: a product of two elements takes one step per slot.
     pub steps: u64,
     /// Bytes of all transversals.
     pub bytes: usize,
@@ -32,9 +32,10 @@ impl Default for Effort {
 
 /// A base and strong generating set, with all transversals.
 ///
-/// Level `i` holds, for every arrangement of base slot `i` that members fixing the base slots before
-/// it can make, one such member. The chain is found from random members (Schreier and Sims, with
-/// Leon's random method), and then verified with all Schreier generators, so that its order is exact.
+/// The members that fix the base slots before slot `i` bring several points (a slot and a turn) to base
+/// slot `i`. Level `i` holds one such member for each point. The chain is found from random members
+/// (Schreier and Sims, with Leon's random method), and then verified with all Schreier generators, so
+/// that its order is exact.
 #[derive(Clone, Debug)]
 pub struct StabiliserChain {
     shape: Shape,
@@ -62,13 +63,13 @@ struct Budget {
     effort: Effort,
     steps: u64,
     bytes: usize,
-    /// What the caller allows for this and other work.
+    /// The caller's budget, which other work shares.
     work: Work,
-    /// Steps that the caller's budget does not count yet.
+    /// Steps that are not yet charged to the caller's budget.
     unpaid: u64,
 }
 
-/// The limit of the chain's own effort, or of the caller's work, was reached.
+/// A limit was reached: that of the chain's own effort (None), or that of the caller's work.
 struct Exhausted(Option<WorkError>);
 
 impl Exhausted {
@@ -78,10 +79,10 @@ impl Exhausted {
     }
 }
 
-/// Steps of a look-up of an image among the known ones.
+/// Steps of a look-up of a point in an orbit.
 const LOOK_UP: usize = 4;
 
-/// Steps that are counted before the caller's budget is asked.
+/// Steps after which they are charged to the caller's budget.
 const UNPAID: u64 = 1 << 16;
 
 impl Budget {
@@ -127,12 +128,12 @@ impl Level {
         self.base
     }
 
-    /// The length of the orbit: representatives of the transversal.
+    /// The length of the orbit: the number of representatives in the transversal.
     pub fn len(&self) -> usize {
         self.representatives.len()
     }
 
-    /// Whether there are no representatives, which is never so: the identity is one.
+    /// Whether there are no representatives. Always false, since the identity is one.
     pub fn is_empty(&self) -> bool {
         self.representatives.is_empty()
     }
@@ -162,7 +163,7 @@ impl Level {
         self.number(*element.images().get(self.base)?, *element.turns().get(self.base)?)
     }
 
-    /// The point to which a member brings that of a representative.
+    /// The point that the product of a member and a representative brings to the base slot.
     fn image(&self, member: &Element, number: usize, orientations: &[u8]) -> Option<(u16, u8)> {
         let representative = self.representatives.get(number)?;
         let slot = usize::from(representative.images()[self.base]);
@@ -189,11 +190,11 @@ impl StabiliserChain {
     /// The chain of the group that these elements generate. The base slots are those that any of
     /// them moves or turns, ascending.
     ///
-    /// If the limit of work ends the verification, [`Self::is_verified`] is false.
+    /// If the verification exceeds the limit of steps, [`Self::is_verified`] is false.
     ///
     /// # Errors
-    /// If an element is not of the shape, the transversals exceed the limit of memory, or the limit
-    /// of work ends the search for them.
+    /// If an element is not of the shape, the transversals exceed the limit of memory, or the search for
+    /// them exceeds the limit of steps.
     pub fn new(
         shape: &Shape,
         generators: &[Element],
@@ -202,7 +203,7 @@ impl StabiliserChain {
         StabiliserChain::within(shape, generators, effort, &Work::unlimited())
     }
 
-    /// As [`Self::new`], as part of some work. A search that the budget of the work ends has no result.
+    /// As [`Self::new`], as part of some work. There is no result if the budget of the work is exhausted.
     ///
     /// # Errors
     /// As [`Self::new`]; [`GroupError::Stopped`] if the work has no steps left or is cancelled.
@@ -215,8 +216,8 @@ impl StabiliserChain {
         StabiliserChain::with_base(shape, generators, (&[], None), effort, work)
     }
 
-    /// The chain of the same group, whose generators these are, with these base slots first. The order
-    /// is known, so nothing else needs to be verified.
+    /// The chain of the same group with these base slots first. `generators` generate the group. If
+    /// this chain is verified, its order verifies the new one, too.
     ///
     /// # Errors
     /// As [`Self::new`].
@@ -270,7 +271,7 @@ impl StabiliserChain {
             return Ok(chain);
         }
         match chain.verify()? {
-            // A chain that took all its own effort is a lower bound.
+            // A chain that used up its own effort is a lower bound.
             Ok(()) | Err(Exhausted(None)) => Ok(chain),
             Err(exhausted) => Err(exhausted.into_error(effort.steps)),
         }
@@ -316,8 +317,8 @@ impl StabiliserChain {
         self.shape.has(element) && self.sift(element.clone(), 0).is_some_and(is_sifted)
     }
 
-    /// Divides by representatives from a level on. Returns the level at which that ended, what is left,
-    /// and the steps that it took; None if the element is of another shape.
+    /// Divides an element by representatives from a level on. Returns the level at which the division ends,
+    /// the remainder and the steps taken; None if the element is of another shape.
     fn sift(&self, mut element: Element, from: usize) -> Option<(usize, Element, usize)> {
         let mut steps = 0;
         for (at, level) in self.levels.iter().enumerate().skip(from) {
@@ -353,8 +354,8 @@ impl StabiliserChain {
         Ok(())
     }
 
-    /// Adds generators and random members until the order is reached, or many in a row are members
-    /// already.
+    /// Adds generators and random members until the order is reached, or until [`QUIET`] random members in
+    /// a row are members of the chain already.
     fn find(
         &mut self,
         generators: &[Element],
@@ -381,7 +382,7 @@ impl StabiliserChain {
         Ok(Ok(()))
     }
 
-    /// Makes the chain contain an element: what is left of it becomes a strong generator.
+    /// Makes the chain contain an element: the remainder of its division becomes a strong generator.
     fn insert(&mut self, element: Element) -> Result<Result<(), Exhausted>, GroupError> {
         let (at, rest) = match self.sift_within_budget(element, 0) {
             Ok((_, rest)) if rest.is_identity() => return Ok(Ok(())),

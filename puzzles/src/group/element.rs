@@ -34,7 +34,7 @@ impl Element {
         &self.turns
     }
 
-    /// Whether nothing is moved or turned.
+    /// Whether the element moves and turns nothing.
     pub fn is_identity(&self) -> bool {
         self.fixes_slots() && self.turns.iter().all(|turn| *turn == 0)
     }
@@ -65,7 +65,7 @@ impl Element {
         Some(product)
     }
 
-    /// The element that undoes this one. None if it is not of the shape.
+    /// The inverse element. None if this element is not of the shape.
     pub fn inverse(&self, shape: &Shape) -> Option<Element> {
         let (slots, orientations) = (shape.slots(), shape.orientations());
         if self.images.len() != slots {
@@ -81,7 +81,7 @@ impl Element {
         Some(inverse)
     }
 
-    /// The product of `exponent` copies. None if it is not of the shape.
+    /// The product of `exponent` copies of this element. None if it is not of the shape.
     pub fn power(&self, mut exponent: u64, shape: &Shape) -> Option<Element> {
         let (mut result, mut square) = (shape.identity(), self.clone());
         while exponent > 0 {
@@ -96,8 +96,8 @@ impl Element {
         Some(result)
     }
 
-    /// Cycles of slots, each from its least slot, with the sum of its turns. Fixed slots are cycles
-    /// of length 1.
+    /// The cycles of slots, each beginning with its least slot, with the sum of its turns. Fixed slots are
+    /// cycles of length 1.
     pub(crate) fn cycles(&self) -> Vec<(Vec<usize>, u64)> {
         let mut seen = vec![false; self.images.len()];
         let mut cycles = Vec::new();

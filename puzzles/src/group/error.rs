@@ -1,9 +1,9 @@
-//! Errors of making shapes, elements, chains and dense spaces.
+//! Errors in the construction of shapes, elements, chains and dense spaces.
 
 use num_bigint::BigUint;
 use strata_space::WorkError;
 
-/// A shape, element or chain cannot be made.
+/// Why a shape, element, chain or dense space cannot be constructed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum GroupError {
     /// A shape has no slots or too many.
@@ -72,10 +72,10 @@ pub enum GroupError {
     /// The order of a group was not verified within the limit of work.
     #[error("the order of the group could not be verified within the limit of work")]
     NotVerified,
-    /// A state is not reached from the solved arrangement by any moves.
+    /// A state is unreachable from the solved arrangement.
     #[error("{what} is not a member of the group of the moves")]
     NotMember {
-        /// The start or a goal.
+        /// The name of the state or element in the message, such as `a goal`.
         what: &'static str,
     },
     /// The group has too many cosets to number them.
@@ -115,7 +115,7 @@ pub enum GroupError {
         /// The limit.
         limit: u64,
     },
-    /// The work of which this is a part has no steps left, or was cancelled.
+    /// The caller's work has no steps left, or was cancelled.
     #[error(transparent)]
     Stopped(#[from] WorkError),
     /// The tables of the moves are not consistent.

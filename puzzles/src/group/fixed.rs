@@ -1,8 +1,8 @@
-//! Members that symmetries fix, found by the stabiliser chain of the group.
+//! Members of a group that symmetries fix, found by backtracking over a stabiliser chain.
 //!
-//! A symmetry s fixes a member g if s g s⁻¹ = g. Then g brings to the image of a slot the image of what
-//! it brings to the slot. So the base of the chain follows the cycles of s: in each, a member of the
-//! transversal is chosen for the first slot only, and follows for the others.
+//! A symmetry s fixes a member g if s g s⁻¹ = g. The point that g brings to the image of a slot is then
+//! the image of the point that it brings to the slot. The base of the chain therefore follows the cycles
+//! of s: in each cycle, the search branches at the first slot only, and the other slots are determined.
 
 use std::cmp::Ordering;
 
@@ -17,13 +17,13 @@ use crate::group::radix::{Point, compose};
 use crate::group::shape::Shape;
 use crate::group::symmetry::{Products, Symmetry};
 
-/// Limit of the states that are listed, of 12 bytes each.
+/// Maximum number of states that are listed, of 12 bytes each.
 const MOST_STATES: usize = 1 << 20;
 
-/// Limit of the members of transversals that are tried, for all symmetries together.
+/// Maximum number of representatives that are tried, for all symmetries together.
 const MOST_STEPS: u64 = 1 << 24;
 
-/// The fewest pairs that are merged.
+/// Minimum number of pairs that are merged.
 const LEAST_MERGED: usize = 1 << 16;
 
 /// A group, by its moves and its order.
@@ -32,16 +32,16 @@ pub(crate) struct Group<'a> {
     pub(crate) shape: &'a Shape,
     pub(crate) moves: &'a [Element],
     pub(crate) order: &'a BigUint,
-    /// What the chain of each symmetry may take.
+    /// Limits of the chain for each symmetry.
     pub(crate) effort: Effort,
 }
 
-/// The positions that symmetries of the moves fix, by the number of the state that `number` finds for a
-/// member. None if there are too many, a chain exceeds its limits, or the symmetries are not a group with
-/// the identity first.
+/// The positions that symmetries of the moves fix, by state number. `number` returns the number of a
+/// member's state. None if there are too many positions, a chain exceeds its limits, or the symmetries
+/// are not a group with the identity first.
 ///
 /// # Errors
-/// If a move is of another shape, or `number` finds no state.
+/// If a move is of another shape, or `number` returns None.
 pub(crate) fn fixed_positions(
     group: Group<'_>,
     symmetries: &[Symmetry],
@@ -49,8 +49,8 @@ pub(crate) fn fixed_positions(
 ) -> Result<Option<FixedPositions>, GroupError> {
     let Some(products) = Products::new(symmetries) else { return Ok(None) };
     let (mut steps, mut pairs) = (MOST_STEPS, Pairs::default());
-    // Layers are closed under symmetries, so conjugates fix as many positions of a layer. Those that
-    // commute with a symmetry permute the members that it fixes; of such an orbit, one is listed.
+    // Layers are closed under symmetries, so conjugate symmetries fix equally many positions of a layer.
+    // Symmetries that commute with one permute the members that it fixes; one of each orbit is listed.
     for (index, commuting) in products.classes() {
         let symmetry = &symmetries[usize::from(index)];
         let others: Vec<&Symmetry> =
@@ -72,7 +72,7 @@ pub(crate) fn fixed_positions(
     Ok(fixed.filter(|fixed| fixed.len() <= MOST_STATES))
 }
 
-/// How many of some symmetries fix a member; None if it is not the least of its images.
+/// The number of `symmetries` that fix a member; None if the member is not the least of its images.
 fn fixing_least(
     member: &Element,
     symmetries: &[&Symmetry],
@@ -91,13 +91,13 @@ fn fixing_least(
 
 /// Why an enumeration ends early.
 enum Stop {
-    /// There are too many members, or a chain takes too much.
+    /// There are too many members, or a chain exceeds its limits.
     Limit,
     /// An element is not of the group or of its shape.
     Wrong,
 }
 
-/// Pairs of a state's number and a count, merged when they have doubled.
+/// Pairs of a state's number and a count. Equal numbers are merged whenever the list has doubled.
 #[derive(Default)]
 struct Pairs {
     found: Vec<(u64, u32)>,
@@ -147,7 +147,8 @@ fn each_fixed(
         &Work::unlimited(),
     ) {
         Ok(chain) if chain.is_verified() => chain,
-        // With this base it may take more than with that of the search, which needs no orbits.
+        // The chain can take more with this base than with the search's. Orbits are optional, so they are
+        // left uncounted.
         Ok(_) | Err(GroupError::Memory { .. } | GroupError::Work { .. }) => {
             return Ok(Err(Stop::Limit));
         }
@@ -187,9 +188,9 @@ fn cycles(symmetry: &Symmetry, shape: &Shape, moves: &[Element]) -> Vec<Vec<usiz
 /// A base slot's place in its cycle.
 #[derive(Copy, Clone)]
 struct Place {
-    /// The slot before, whose image it is; None of the first slot.
+    /// The preceding slot of the cycle, whose image this slot is; None for the first slot.
     before: Option<usize>,
-    /// The first slot, of the last one, whose image the first is.
+    /// For the last slot, the first slot of the cycle, which is the last one's image.
     closes: Option<usize>,
 }
 
@@ -204,7 +205,7 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    /// Extends a product of members of the transversals before a level. `inverse` is its inverse.
+    /// Extends a product of representatives of the levels before `at`. `inverse` is its inverse.
     fn extend(&mut self, at: usize, product: &Element, inverse: &Element) -> Result<(), Stop> {
         let Some((place, level)) = self.places.get(at).copied() else {
             let image = self.symmetry.conjugate(product, self.shape);
@@ -223,7 +224,7 @@ impl Search<'_> {
         }
     }
 
-    /// Extends a product by a member of a level's transversal.
+    /// Extends a product by a representative of a level.
     fn choose(
         &mut self,
         at: usize,
@@ -244,7 +245,7 @@ impl Search<'_> {
         self.extend(at + 1, &product, &inverse)
     }
 
-    /// What a member that the symmetry fixes brings to the image of a slot.
+    /// The point that a member fixed by the symmetry brings to the image of a slot.
     fn image(&self, member: &Element, slot: usize) -> Point {
         let point = (member.images()[slot], member.turns()[slot]);
         self.symmetry.image(point, (slot, self.shape.orientations()[slot]))

@@ -5,7 +5,7 @@ use num_bigint::BigUint;
 use crate::group::element::{Element, gcd};
 use crate::group::shape::Shape;
 
-/// Slots that exchange their pieces.
+/// An orbit: slots whose pieces the generators exchange.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Orbit {
     /// The slots, ascending.
@@ -17,24 +17,24 @@ pub struct Orbit {
     pub turn_step: u8,
 }
 
-/// A parity that a member has in one orbit.
+/// A parity of a member in one orbit.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Term {
-    /// Of the permutation of the orbit with this index.
+    /// The parity of the permutation of the orbit with this index.
     Permutation(usize),
-    /// Of the sum of turns in the orbit with this index.
+    /// The parity of the sum of turns in the orbit with this index.
     Turns(usize),
 }
 
-/// A constraint: these parities are even together, in every member.
+/// A constraint: in every member, the sum of these parities is even.
 pub type Parity = Vec<Term>;
 
 /// Orbits of a group, and the constraints that its generators satisfy.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Invariants {
-    /// Orbits in which something is moved or turned, by their first slot.
+    /// Orbits in which a generator moves or turns a piece, in the order of their first slots.
     pub orbits: Vec<Orbit>,
-    /// Independent constraints of parity.
+    /// Linearly independent constraints of parity.
     pub parities: Vec<Parity>,
 }
 
@@ -52,7 +52,7 @@ impl Invariants {
         Invariants { orbits, parities }
     }
 
-    /// Arrangements that keep every piece in its orbit.
+    /// The number of arrangements that keep every piece in its orbit.
     pub fn arrangements(&self) -> BigUint {
         let each = self.orbits.iter().map(|orbit| {
             let slots = orbit.slots.len() as u32;
@@ -62,7 +62,7 @@ impl Invariants {
         each.product()
     }
 
-    /// Arrangements that satisfy all constraints: at least the order of the group.
+    /// The number of arrangements that satisfy all constraints: an upper bound of the group's order.
     pub fn permitted(&self) -> BigUint {
         let steps = self.orbits.iter().map(|orbit| BigUint::from(orbit.turn_step));
         let index: BigUint = steps.product();
@@ -125,7 +125,7 @@ fn odd_orbits(element: &Element, orbit_of: &[Option<usize>], orbits: usize) -> V
     odd
 }
 
-/// Bits in words: rows of equations that are added to one another.
+/// A row of a system of linear equations over bits, packed into words.
 #[derive(Clone)]
 struct Bits(Vec<u64>);
 
@@ -147,14 +147,14 @@ impl Bits {
     }
 }
 
-/// A basis of the sets of terms that are even together in every generator.
+/// A basis of the sets of terms whose sum is even in every generator.
 fn parities(shape: &Shape, orbits: &[Orbit], generators: &[&Element]) -> Vec<Parity> {
     let mut terms = Vec::new();
     for (index, orbit) in orbits.iter().enumerate() {
         if orbit.slots.len() > 1 {
             terms.push(Term::Permutation(index));
         }
-        // A step that is even says already that the sum is.
+        // An even step of turns already implies that their sum is even.
         if orbit.orientations.is_multiple_of(2) && !orbit.turn_step.is_multiple_of(2) {
             terms.push(Term::Turns(index));
         }

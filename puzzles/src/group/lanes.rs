@@ -1,4 +1,4 @@
-//! Search for a subgroup with as many members as a word has bits.
+//! Search for a large subgroup whose members fit the bits of a word.
 
 use strata_space::Work;
 
@@ -7,21 +7,22 @@ use crate::group::error::GroupError;
 use crate::group::radix::Radix;
 use crate::group::random::Xorshift;
 
-/// Limit of the members of the subgroup.
+/// Maximum number of members of the subgroup.
 pub(crate) const MOST: usize = 64;
 
-/// Random subgroups that are tried.
+/// Number of random subgroups that are tried.
 const ATTEMPTS: usize = 400;
 
-/// Members that are added to each, if it stays small enough.
+/// Number of members that are added to each subgroup, while it stays small enough.
 const EXTENSIONS: usize = 10;
 
-/// A subgroup of at most [`MOST`] members of the group over the digits from `from` on, which has
-/// `order` members. It is the largest of several random ones, the same in every run. The identity is
-/// its first member.
+/// A subgroup of at most [`MOST`] members of the group of the digits from `from` on, which has `order`
+/// members. It is the largest of several pseudorandom ones, the same in every run. Its first member is
+/// the identity.
 ///
 /// # Errors
-/// [`GroupError::Stopped`] if the work ends; `OtherShape` if the radix is of another shape.
+/// [`GroupError::Stopped`] if the work has no steps left or is cancelled; `OtherShape` if the radix is of
+/// another shape.
 pub(crate) fn find(
     radix: &Radix,
     from: usize,
@@ -65,7 +66,7 @@ fn small_power(radix: &Radix, element: Element) -> Option<Element> {
     element.power(step, radix.shape())
 }
 
-/// Groups that members of a group generate, if they are small.
+/// Computes small groups from their generators, which are members of a larger group.
 pub(crate) struct Closure<'a> {
     radix: &'a Radix,
     from: usize,
@@ -75,7 +76,7 @@ pub(crate) struct Closure<'a> {
 }
 
 impl<'a> Closure<'a> {
-    /// In the group over the digits from `from` on, which has `order` members.
+    /// For members of the group of the digits from `from` on, which has `order` members.
     pub(crate) fn new(radix: &'a Radix, from: usize, order: u64) -> Closure<'a> {
         Closure { radix, from, seen: vec![0; order as usize], round: 0 }
     }

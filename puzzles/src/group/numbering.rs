@@ -1,4 +1,4 @@
-//! Numbers of a group's members, by block, row and lane.
+//! Numbering of a group's members by block, row and lane.
 
 use strata_space::Work;
 use strata_space::dense::{DenseShape, LaneMap, RowStep};
@@ -10,11 +10,11 @@ use crate::group::lanes;
 use crate::group::radix::{Radix, compose};
 use crate::group::shape::Shape;
 
-/// Limit of the states of a block. Larger blocks have fewer table entries; rows of smaller ones stay in
-/// the processor's caches.
+/// Maximum number of states of a block. Larger blocks need fewer table entries; the rows of smaller
+/// blocks stay in the processor's caches.
 const MOST_INNER: u64 = 20_000;
 
-/// Limit of blocks: their numbers are hashed with a tag in the highest byte.
+/// Maximum number of blocks. Block numbers are hashed with a tag in the highest byte.
 const MOST_BLOCKS: u64 = 1 << 56;
 
 /// A member by its numbers.
@@ -41,7 +41,7 @@ pub struct MemberNumber {
 #[derive(Clone, Debug)]
 pub struct GroupNumbering {
     pub(crate) radix: Radix,
-    /// Digits that are the number of the block.
+    /// The number of leading digits, which make up the number of the block.
     pub(crate) fixed: usize,
     blocks: u64,
     pub(crate) inner: u64,
@@ -69,15 +69,15 @@ impl GroupNumbering {
         let radix = Radix::new(chain).ok_or(GroupError::OtherShape)?;
         let (fixed, inner) = split(&radix);
         let lanes = lanes::find(&radix, fixed, inner, work)?;
-        // A product for each digit of a row, and for each lane of it.
+        // The cost: a product for each digit of a row, and for each of its lanes.
         let digits = radix.len() - fixed;
         let products = inner.saturating_mul(digits as u64 + 1);
         work.spend(products.saturating_mul(radix.product_steps(digits)))?;
         GroupNumbering::of(radix, fixed, &lanes)
     }
 
-    /// Numbers in which N has the digits from `fixed` on, and L is a subgroup of N with these members,
-    /// the identity first.
+    /// The numbering in which N has the digits from `fixed` on, and L is the subgroup of N with these
+    /// members, the identity first.
     ///
     /// # Errors
     /// If there are more than 2^56 blocks.
@@ -123,7 +123,7 @@ impl GroupNumbering {
         }
         let inverse = element.inverse(self.shape())?;
         let number = self.number_of_inverse(&inverse)?;
-        // Points of base slots do not tell whether the other slots belong to a member.
+        // The points of base slots do not determine whether the element is a member.
         (self.inverse(number)? == inverse).then_some(number)
     }
 
@@ -173,7 +173,7 @@ impl GroupNumbering {
     }
 }
 
-/// Digits that need no allocation.
+/// Number of digits that need no allocation.
 const MOST_DIGITS: usize = 64;
 
 /// The cosets of L in N.
@@ -221,7 +221,7 @@ impl Cosets {
         Some(cosets)
     }
 
-    /// The row and the lane of a state, by the product of two members of N that is its inverse.
+    /// The row and the lane of the member whose inverse is the product of two members of N.
     pub(crate) fn place(
         &self,
         radix: &Radix,

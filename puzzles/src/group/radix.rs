@@ -14,8 +14,8 @@ const OUTSIDE: u32 = u32::MAX;
 /// A point of a base slot: a slot and a turn.
 pub(crate) type Point = (u16, u8);
 
-/// By slot, its place in the order of the base slots. The identity brings to a base slot the least of
-/// the points that members fixing those before can bring to it.
+/// By slot, its place in the order of the base slots. By this order, the identity brings to each base
+/// slot the least of the points that members fixing the earlier base slots bring there.
 struct Ranks(Vec<usize>);
 
 impl Ranks {
@@ -27,13 +27,13 @@ impl Ranks {
         Ranks(ranks)
     }
 
-    /// What sorts points.
+    /// The sort key of a point.
     fn of(&self, (slot, turn): Point) -> (usize, u8) {
         (self.0[usize::from(slot)], turn)
     }
 }
 
-/// One digit of a number: a level's transversal, sorted by where the base slot goes.
+/// One digit of a number: a level's transversal, sorted by the point that is brought to the base slot.
 #[derive(Clone, Debug)]
 struct Digit {
     base: usize,
@@ -44,12 +44,12 @@ struct Digit {
     inverses: Vec<Element>,
 }
 
-/// Numbers of members. A member is a product of one representative for each level, the first level's
-/// on the left; the first level has the most significant digit. The identity has the number 0.
+/// Mixed-radix numbers of members. A member is a product of one representative for each level, the first
+/// level's on the left; the first level has the most significant digit. The identity has the number 0.
 ///
-/// A representative is the least member of its coset, by what it brings to the base slots in their
-/// order. So numbers depend on the group and the base slots, not on how the chain was found, and the
-/// products of moves with representatives have few different remainders.
+/// A representative is the least member of its coset, compared by the points that it brings to the base
+/// slots in their order. Numbers therefore depend on the group and the base slots, not on how the chain
+/// was found, and the products of moves with representatives have few different remainders.
 ///
 /// Levels with one representative are left out.
 #[derive(Clone, Debug)]
@@ -117,7 +117,7 @@ impl Radix {
     /// The numbers of the members of a chain's group; None if the chain is not of its shape.
     pub(crate) fn new(chain: &StabiliserChain) -> Option<Radix> {
         let (shape, ranks) = (chain.shape(), Ranks::new(chain));
-        // From the last level to the first: a coset's least member is found by the digits after it.
+        // From the last level to the first: the least member of a coset is found from the later digits.
         let mut digits: Vec<Digit> = Vec::new();
         for level in chain.levels().iter().rev().filter(|level| level.len() > 1) {
             let least = level.representatives().iter().map(|of_chain| {
@@ -132,7 +132,7 @@ impl Radix {
         Some(Radix { shape: shape.clone(), digits })
     }
 
-    /// About the steps of a product of members, and of reading `digits` of its digits.
+    /// Estimated steps of a product of members and of reading `digits` of its digits.
     pub(crate) fn product_steps(&self, digits: usize) -> u64 {
         (self.shape.slots() + digits * digits) as u64
     }
@@ -171,8 +171,8 @@ impl Radix {
         &self.digits[digit].inverses[value]
     }
 
-    /// The digits in a range of a member that fixes the base slots before. `image` has the member's
-    /// points at base slots. False if it is not a member.
+    /// Reads the digits in a range of a member that fixes the base slots before the range. `image` returns
+    /// the member's points at base slots. Returns false if the element is not a member.
     #[inline]
     pub(crate) fn read(
         &self,

@@ -9,8 +9,8 @@ const POOL: usize = 12;
 /// Products before the first member is taken.
 const WARM_UP: usize = 60;
 
-/// A source of members: the product replacement algorithm of Celler et al. (1995), with an
-/// accumulator. The sequence is the same on every run.
+/// A sequence of pseudorandom members: the product replacement algorithm of Celler et al. (1995), with
+/// an accumulator. The sequence is the same in every run.
 pub(crate) struct RandomMembers<'a> {
     shape: &'a Shape,
     pool: Vec<Element>,
@@ -28,7 +28,7 @@ impl Xorshift {
         Xorshift { state: 0x9E37_79B9_7F4A_7C15 }
     }
 
-    /// The next number below a bound; 0 if the bound is.
+    /// The next number below a bound; 0 if the bound is 0.
     pub(crate) fn below(&mut self, bound: usize) -> usize {
         self.state ^= self.state << 13;
         self.state ^= self.state >> 7;

@@ -28,19 +28,20 @@ pub struct GroupOptions {
     pub goals: Vec<Element>,
     /// Limit in bytes of the tables of moves.
     pub table_bytes: usize,
-    /// Limit in bytes of steps with an entry for each block and move. Above it, steps are kept in
-    /// factors, if those are smaller. Numbers of states and of classes are the same in both forms.
+    /// Limit in bytes of a full table of block steps, which has an entry for each block and move. Above
+    /// it, steps are stored in factors, if those are smaller. Numbers of states and of classes are the same
+    /// in both forms.
     pub full_bytes: usize,
-    /// Symmetries whose orbits are counted: a group, the identity first, that maps moves to moves. Empty
-    /// if orbits are not counted. They are not either if the symmetries fix very many members.
+    /// Symmetries whose orbits are counted: a group that maps moves to moves, the identity first. If it is
+    /// empty, orbits are not counted; nor are they if the symmetries fix very many members.
     pub symmetries: Vec<Symmetry>,
 }
 
-/// [`GroupOptions::full_bytes`] unless another number is given.
+/// Default of [`GroupOptions::full_bytes`].
 const FULL_BYTES: usize = 64 << 20;
 
 impl Default for GroupOptions {
-    /// From the solved arrangement to all others, with tables of at most 1 GiB.
+    /// A search from the solved arrangement to all others, with tables of at most 1 GiB.
     fn default() -> GroupOptions {
         GroupOptions {
             start: None,
@@ -70,7 +71,7 @@ enum Plan {
 }
 
 impl Plan {
-    /// The full form if it is small, else the smaller one. `room` is the most bytes of either.
+    /// The full form if it is small, otherwise the smaller one. `room` is the maximum size in bytes.
     fn new(
         numbering: &GroupNumbering,
         inverses: &[Element],
@@ -129,8 +130,8 @@ fn room(is_undirected: bool, options: &GroupOptions) -> usize {
     options.table_bytes / if is_undirected { 1 } else { 2 }
 }
 
-/// The positions that symmetries fix, if their orbits are counted. Another start than the identity is not
-/// fixed by them.
+/// The positions that symmetries fix, if orbits are counted. They are not if the start is another element
+/// than the identity, since symmetries do not fix it.
 fn find_fixed(
     numbering: &GroupNumbering,
     shape: DenseShape,
@@ -223,11 +224,11 @@ impl GroupSpace {
         Ok(GroupSpace { tables, numbering })
     }
 
-    /// Bytes of the steps of blocks, in the tables of a space with these moves. The tables also have
-    /// rows.
+    /// Bytes of the block steps in the tables of a space with these moves. Row steps are not included.
     ///
     /// # Errors
-    /// If a move is not in the group, the steps would exceed the limit, or the work ends.
+    /// If a move is not in the group, the steps would exceed the limit, or the work has no steps left or is
+    /// cancelled.
     pub fn step_bytes(
         numbering: &GroupNumbering,
         moves: &[Element],
@@ -256,7 +257,7 @@ impl GroupSpace {
         self.numbering.element(MemberNumber { block: block.into(), row, lane })
     }
 
-    /// The tables, without the numbers of arrangements.
+    /// The tables, without the numbering of arrangements.
     pub fn into_tables(self) -> DenseTables {
         self.tables
     }
@@ -272,7 +273,7 @@ impl DenseSpace for GroupSpace {
         &self.tables
     }
 
-    /// By slot, its piece, and after a plus sign its turn unless that is 0: `0 2+1 1`.
+    /// For each slot its piece, followed by a plus sign and its turn unless the turn is 0: `0 2+1 1`.
     fn text(&self, state: DenseState) -> String {
         let Some(element) = self.element(state) else { return String::new() };
         let slots = element.images().iter().zip(element.turns());

@@ -1,4 +1,4 @@
-//! Effects of moves on the blocks of a numbering: a full table, or two factors.
+//! Block steps of a numbering: how moves change blocks, as a full table or in two factors.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -17,7 +17,7 @@ const NO_NUMBER: u32 = u32::MAX;
 /// Classes of lower parts that [`split`] expects. Pancakes and similar puzzles have fewer.
 const EXPECTED_CLASSES: u64 = 64;
 
-/// Steps of blocks, and the classes of rows that they need.
+/// Block steps, and the classes of row steps that they refer to.
 pub(crate) struct Steps {
     pub(crate) steps: BlockSteps,
     /// By class, the number of the inverse of k, ascending. They are the same in both forms.
@@ -25,10 +25,10 @@ pub(crate) struct Steps {
 }
 
 impl Steps {
-    /// An entry for each block and move. The moves are given by their inverses.
+    /// A full table, with an entry for each block and move. The moves are given by their inverses.
     ///
-    /// `(s · m)⁻¹ = s'⁻¹ · k⁻¹`, whose first digits are those of the block s', and the rest the
-    /// number of the class.
+    /// The first digits of `(s · m)⁻¹ = s'⁻¹ · k⁻¹` are those of the block s'; the others are the number of
+    /// the class.
     ///
     /// # Errors
     /// If a move is not in the group.
@@ -54,8 +54,9 @@ impl Steps {
 
     /// The same steps in factors.
     ///
-    /// A block's `s⁻¹` is `u · v`, with the digits of its upper part and those of its lower part. A
-    /// move takes u to u' by `m⁻¹ · u = u' · c`, and v to v' by `c · v = v' · k⁻¹`.
+    /// The inverse `s⁻¹` of a block's representative is `u · v`, where u has the upper digits of the block's
+    /// number and v the lower ones. A move takes u to u' by `m⁻¹ · u = u' · c`, and v to v' by
+    /// `c · v = v' · k⁻¹`.
     ///
     /// # Errors
     /// If a move is not in the group.
@@ -132,7 +133,7 @@ impl Uppers {
     /// `most` entries.
     ///
     /// # Errors
-    /// If a move is not in the group, or the work ends.
+    /// If a move is not in the group, or the work has no steps left or is cancelled.
     pub(crate) fn new(
         numbering: &GroupNumbering,
         inverses: &[Element],
@@ -148,7 +149,7 @@ impl Uppers {
         let mut class_of: HashMap<Element, u32> = HashMap::new();
         let mut digits = vec![0; split];
         let mut parts = Products::new(radix, 0..split);
-        // A product and its digits, and their division, for each move.
+        // The cost per upper part: a product, its digits and the division by them, for each move.
         let products = (split + 2).saturating_mul(inverses.len() + 1) as u64;
         let steps = products.saturating_mul(radix.product_steps(split));
         for _ in 0..uppers {
@@ -181,8 +182,8 @@ impl Uppers {
     }
 }
 
-/// The digits of the upper part of a product, into `digits`, and what is left of it: the product
-/// divided by the upper part's representatives.
+/// Writes the digits of the upper part of a product into `digits`. Returns the remainder: the product
+/// divided by the representatives of these digits.
 fn remainder(
     radix: &Radix,
     (a, b): (&Element, &Element),
@@ -234,7 +235,7 @@ impl<'a> Products<'a> {
         &self.products[self.values.len()]
     }
 
-    /// Goes to the next product, and from the last to the first.
+    /// Advances to the next product, and from the last to the first.
     fn advance(&mut self) -> Result<(), GroupError> {
         let changed = self.next_values();
         for (at, digit) in self.digits.clone().enumerate().skip(changed) {
@@ -245,7 +246,7 @@ impl<'a> Products<'a> {
         Ok(())
     }
 
-    /// Returns the first index that changed.
+    /// Advances the digits. Returns the first index that changed.
     fn next_values(&mut self) -> usize {
         for (at, digit) in self.digits.clone().enumerate().rev() {
             self.values[at] += 1;

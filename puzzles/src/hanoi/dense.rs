@@ -8,7 +8,7 @@ use strata_space::{KeySpace, SpaceError, Weight};
 
 use super::state_space::{Hanoi, disc_weight};
 
-/// Limit of the rows of a block.
+/// Maximum number of rows of a block.
 const MOST_ROWS: u32 = 1 << 10;
 
 /// Limit in bytes of the steps of blocks.
@@ -18,8 +18,8 @@ const MOST_STEP_BYTES: u64 = 1 << 30;
 /// next discs, a block one of the largest.
 ///
 /// Each pair of pegs has three moves: of a disc of the lane, of the row and of the block. A disc of
-/// the row moves in lanes that leave both pegs free; a disc of the block moves in rows and lanes that
-/// do. The numbers have the pegs of the discs as digits, the largest disc first.
+/// the row moves in lanes without a disc on either peg; a disc of the block moves in rows and lanes
+/// without one. The digits of the numbers are the pegs of the discs, the largest disc first.
 #[derive(Clone, Debug)]
 pub struct DenseHanoi {
     hanoi: Hanoi,
@@ -27,7 +27,7 @@ pub struct DenseHanoi {
     tables: DenseTables,
 }
 
-/// Discs by the part of a state's numbers that has their pegs.
+/// Numbers of discs whose pegs are in the lane, the row and the block.
 #[derive(Copy, Clone, Debug)]
 struct Parts {
     pegs: u32,
@@ -36,7 +36,7 @@ struct Parts {
     block_discs: u32,
 }
 
-/// What a move between two pegs does to an arrangement of some discs.
+/// The effect of a move between two pegs on an arrangement of some discs.
 enum Effect {
     /// The smallest disc on the pegs moves.
     To(u32),
@@ -84,7 +84,8 @@ impl Parts {
         Effect::None
     }
 
-    /// The lane maps: by pair, of a disc of the lane, and of larger discs. Then the map without lanes.
+    /// The lane maps: for each pair the move of a disc of the lane and that of a larger disc; then the map
+    /// in which no lane moves.
     fn maps(&self, lanes: u32) -> Vec<LaneMap> {
         let mut maps = Vec::new();
         for pair in self.pairs() {
@@ -107,7 +108,7 @@ impl Parts {
         maps
     }
 
-    /// Steps of rows in three classes for each pair: of a disc of the lane, of the row, of the block.
+    /// The row steps in three classes for each pair: the moves of a disc of the lane, the row and the block.
     fn row_steps(&self, rows: u32) -> Vec<RowStep> {
         let pairs = self.pairs();
         let nowhere = 2 * pairs.len() as u16;
@@ -272,7 +273,7 @@ impl DenseSpace for DenseHanoi {
         is_complete.then(|| self.state(self.hanoi.key(pegs.into_iter())))
     }
 
-    /// As in the other forms: a product over discs.
+    /// The weight is a product over discs, as in the other forms of the puzzle.
     fn block_weight(&self, block: u32) -> Weight {
         let Parts { lane_discs, row_discs, block_discs, .. } = self.parts;
         self.discs_weight(lane_discs + row_discs, block_discs, block)

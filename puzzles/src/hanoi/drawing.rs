@@ -39,7 +39,7 @@ pub(super) fn draw(discs: u32, pegs: &[Vec<u32>], text: &str, theme: DrawingThem
     drawing.finish()
 }
 
-/// Reads the discs of each peg from a position such as `1 3 / 2 / -`; none if it is not a position
+/// Reads the discs of each peg from a position such as `1 3 / 2 / -`; None if the text is not a position
 /// of these discs and pegs.
 pub(super) fn read(discs: u32, pegs: usize, text: &str) -> Option<Vec<Vec<u32>>> {
     let stack = |part: &str| -> Option<Vec<u32>> {

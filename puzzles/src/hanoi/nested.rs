@@ -148,7 +148,7 @@ impl NestedSpace for NestedHanoi {
         self.pairs.iter().position(|pair| *pair == flipped).map_or(mv, |mv| mv as u8)
     }
 
-    /// There is no meeting: the goal is a state.
+    /// Unused: a search of this puzzle has a goal state, not a meeting of two searches.
     fn exchange_config(&self, peg: u8) -> u8 {
         peg
     }

@@ -50,7 +50,8 @@ impl Puzzle for Hanoi {
         format!("H({} discs, {} pegs)", self.discs(), self.pegs())
     }
 
-    /// All states are nearer to the start than the goal, or nearly all with more than three pegs.
+    /// The states of a search up to the goal. With three pegs no state is farther from the start than the
+    /// goal; with more pegs only few are.
     fn search_size(&self) -> SearchSize {
         let states = u64::from(self.pegs()).checked_pow(self.discs());
         if self.pegs() > 3 {
@@ -59,14 +60,14 @@ impl Puzzle for Hanoi {
         }
         let layers = 1_u32.checked_shl(self.discs()).map(|moves| moves - 1);
         let nested = NestedSize {
-            // Some two for each layer; all layers take as long.
+            // About two nodes per layer; all layers take equally long.
             nodes: layers.map(|layers| 2 * u64::from(layers)),
             work_by_depth: Some(Curve(&[])),
         };
         SearchSize { layers, states, nested: Some(nested), ..SearchSize::default() }
     }
 
-    /// A move is named by its pegs, from 1: `1-3` takes the top disc of the first one to the third.
+    /// A move is named by its pegs, from 1: `1-3` takes the top disc of the first peg to the third.
     fn moves_between(&self, path: &[String]) -> Option<Vec<String>> {
         let read = |text: &String| drawing::read(self.discs(), self.pegs() as usize, text);
         let positions: Vec<Vec<Vec<u32>>> = path.iter().map(read).collect::<Option<_>>()?;
@@ -92,8 +93,8 @@ impl Puzzle for Hanoi {
     }
 }
 
-/// The name of the move between two positions, each the discs of its pegs, top first; none if they are
-/// not one move apart.
+/// The name of the move between two positions; None if they are not one move apart. A position is the
+/// list of discs of each peg, top first.
 fn move_name(before: &[Vec<u32>], after: &[Vec<u32>]) -> Option<String> {
     let changed: Vec<usize> = (0..before.len()).filter(|peg| before[*peg] != after[*peg]).collect();
     let &[a, b] = &*changed else { return None };

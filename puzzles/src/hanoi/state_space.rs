@@ -1,4 +1,4 @@
-//! The puzzle as a space of keys.
+//! Towers of Hanoi as a space of keys.
 
 use std::sync::Arc;
 
@@ -13,11 +13,11 @@ pub struct Hanoi {
     pub(super) discs: u32,
     pub(super) pegs: u32,
     pub(super) exhaust: bool,
-    /// Weights of each [`GROUP_BITS`] of a key.
+    /// By group of [`GROUP_BITS`] bits of a key, the weight of each value.
     weights: Arc<[Vec<Weight>]>,
 }
 
-/// Most bits that hold one disc's peg.
+/// Maximum number of bits that hold one disc's peg.
 const MAX_PEG_BITS: u32 = 3;
 
 /// Bits of a key whose weight is looked up at once: those of four or six discs.
@@ -65,7 +65,7 @@ impl Hanoi {
         key >> (bits * disc) & ((1 << bits) - 1)
     }
 
-    /// The key of an arrangement: the pegs of the discs, of the smallest first.
+    /// The key of an arrangement, given the pegs of the discs, the smallest disc first.
     pub(super) fn key(&self, pegs: impl Iterator<Item = u64>) -> u64 {
         (0..).zip(pegs).fold(0, |key, (disc, peg)| key | peg << (self.peg_bits() * disc))
     }
@@ -130,7 +130,7 @@ impl KeySpace for Hanoi {
         }
     }
 
-    /// A weight is a product over discs, so that the symbolic engine can compute it level by level.
+    /// A state's weight is a product over discs, so that the symbolic engine can compute it level by level.
     fn digest(&self, keys: &[u64]) -> Digest {
         let weight = |key: &u64| {
             let words = (0..).step_by(GROUP_BITS as usize).map(|shift| key >> shift);

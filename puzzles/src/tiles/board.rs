@@ -4,21 +4,21 @@ use std::fmt;
 
 use strata_space::SpaceError;
 
-/// Limit of squares: a region's key holds 23 tiles of five bits, and one tile at least is local.
+/// Maximum number of squares: a region's key holds 23 tiles of five bits, and at least one tile is local.
 pub const MAX_SQUARES: u8 = 25;
 
 /// Tiles in reading order, 0 for the blank.
 pub(super) type Reading = [u8; MAX_SQUARES as usize];
 
-/// Why a text is not a board. The first wrong token is named, rows and columns counted from 1.
+/// Why a text is not a board. Errors name the first wrong token; rows and columns count from 1.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum BoardError {
     /// Too many or too few rows.
     #[error("it has {found} rows, not {expected}")]
     Rows {
-        /// How many it has.
+        /// The number of rows found.
         found: usize,
-        /// How many it should have.
+        /// The number of rows expected.
         expected: u8,
     },
     /// Too many or too few tokens in a row.
@@ -26,11 +26,11 @@ pub enum BoardError {
     Row {
         /// The row.
         row: usize,
-        /// How many tokens it has.
+        /// The number of tokens found.
         found: usize,
-        /// How many it should have.
+        /// The number of tokens expected.
         expected: u8,
-        /// Where they are too many or too few, in words.
+        /// The place where tokens are missing or in excess, in words.
         at: String,
     },
     /// A token that is not a tile, or a tile for the second time.
@@ -58,7 +58,8 @@ impl Shape {
     /// Reads a shape such as `3x4`.
     ///
     /// # Errors
-    /// If it is not of this form, or there is no such board.
+    /// [`SpaceError::Malformed`] if the text is not of this form, [`SpaceError::OutOfRange`] if a
+    /// side or the number of squares is out of range.
     pub fn parse(text: &str) -> Result<Shape, SpaceError> {
         let sides = text.trim().split_once('x').map(|(rows, columns)| {
             let plain = |side: &str| side.bytes().all(|b| b.is_ascii_digit());
@@ -174,7 +175,7 @@ impl Board {
         Ok(Board { shape, tiles })
     }
 
-    /// Its shape.
+    /// The board's shape.
     pub fn shape(&self) -> Shape {
         self.shape
     }
@@ -215,7 +216,8 @@ impl Board {
     }
 }
 
-/// A tile, 0 for the blank, unless it is one of those before; or what is wrong.
+/// Reads a tile, 0 for the blank. The error says what is wrong: the token is not a tile, or it is one of
+/// those before.
 fn read(token: &str, shape: Shape, before: &[u8]) -> Result<u8, String> {
     let number = match token {
         "_" => Some(0),

@@ -1,9 +1,9 @@
 //! The sliding-tile puzzle: tiles 1, 2, … and a blank on the squares of a rectangle.
 //!
-//! Squares are read line by line, forth and back. A position is the order in which the tiles are
-//! read, without the blank, and the blank's square. Most moves of the blank are along this order
-//! and do not change the order of the tiles. The region is the order of the tiles above k. The local
-//! part is the places of tiles 1 to k among them, and the blank's square.
+//! Squares are read line by line, every second line backwards. A position is the order in which the
+//! tiles are read, without the blank, and the blank's square. Most moves of the blank are along this
+//! reading order and do not change the order of the tiles. The region is the order of the tiles above k.
+//! The local part is the places of tiles 1 to k among them, and the blank's square.
 //!
 //! A move across lines takes a tile past an even number of others, so the parity of the order's
 //! inversions never changes. Two boards are connected if and only if they have the same parity
@@ -11,10 +11,10 @@
 //!
 //! On a square board a transposition may fix the ends of a search. A state then stands for a board
 //! and its image; `symmetry.rs` explains when, and why this is correct. The maps that reverse the
-//! reading order also map regions to regions, but they fix no corner. They are useless to a search
-//! that begins or ends with the blank in a corner.
+//! reading order also map regions to regions, but they fix no corner, so a search that begins or ends
+//! with the blank in a corner cannot use them.
 //!
-//! Walks without counterclockwise turns are another space, in `clockwise`.
+//! Walks without counterclockwise turns have a state space of their own, in `clockwise`.
 
 mod board;
 mod clockwise;

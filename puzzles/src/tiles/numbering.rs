@@ -1,4 +1,4 @@
-//! Numbers of local parts: where tiles 1 to k are among the tiles, and where the blank is.
+//! Numbering of local parts: the places of tiles 1 to k among the tiles, and the blank's place.
 //!
 //! Digit t is the number of greater tiles that come before tile t. The sum of all digits of a
 //! position, those of the large tiles included, is its number of inversions, whose parity no move
@@ -17,12 +17,12 @@ impl Numbering {
         Numbering { tiles, small }
     }
 
-    /// How many values the last digit takes with one parity.
+    /// Number of values of the last digit for one parity.
     fn half(self) -> u32 {
         (u32::from(self.tiles - self.small) + 1).div_ceil(2)
     }
 
-    /// How many arrangements of all small tiles but the last there are.
+    /// Number of arrangements of all small tiles but the last.
     fn prefixes(self) -> u32 {
         (1..self.small).map(|t| u32::from(self.tiles + 1 - t)).product()
     }
@@ -86,7 +86,7 @@ pub(super) fn digits(order: &[u8], small: u8) -> Vec<u8> {
     (1..=small).map(digit).collect()
 }
 
-/// Puts tiles 1, 2, … by their digits into an order of greater tiles.
+/// Inserts tiles 1, 2, … into an order of greater tiles, at the places that their digits give.
 pub(super) fn insert(digits: &[u8], large: &[u8]) -> Vec<u8> {
     let mut order = large.to_vec();
     for (at, digit) in digits.iter().enumerate().rev() {

@@ -97,13 +97,14 @@ impl Puzzle for Tiles {
         format!("distance({} to {goal})", self.start())
     }
 
-    /// Known of whole spaces only: how far two boards are apart is not known before.
+    /// Known for whole spaces without symmetry only: the distance of two boards is unknown before the
+    /// search.
     fn search_size(&self) -> SearchSize {
         if self.goal().is_some() || self.symmetry() {
             return SearchSize::default();
         }
         let shape = self.shape();
-        // Half of the arrangements can be reached.
+        // Half of the arrangements are reachable.
         let states = (3..=u64::from(shape.squares())).try_fold(1_u64, u64::checked_mul);
         let is_sorted = *self.start() == Board::goal(shape);
         let radius = RADII.iter().find(|(board, _)| *board == shape.to_string());
@@ -143,7 +144,7 @@ impl Puzzle for Tiles {
     }
 }
 
-/// The error if the symbolic engine is requested.
+/// The error for a search of sliding tiles with the symbolic engine.
 pub(super) fn no_nested_form() -> SpaceError {
     let why = "sliding tiles have no nested form, which the symbolic engine needs";
     SpaceError::NoForm { why: why.into() }
@@ -158,7 +159,7 @@ pub(super) fn move_name(from: &Board, to: &Board) -> Option<String> {
     DIRECTIONS.iter().find(leads).map(|(name, ..)| (*name).to_owned())
 }
 
-/// A board as a parameter has it.
+/// A board as the value of a parameter.
 pub(super) fn word(board: &Board) -> String {
     if *board == Board::goal(board.shape()) { SORTED.into() } else { board.to_string() }
 }
@@ -188,7 +189,7 @@ fn config(read: ParameterReader<'_>) -> Result<TilesConfig, SpaceError> {
             why: "a search of the whole space has none".into(),
         });
     }
-    // A count of a whole space is a count of boards.
+    // Symmetry is off by default for a whole space, so that its states are boards.
     let symmetry = read.choice("symmetry", &["on", "off"])?.map_or(!exhaust, |word| word == 0);
     let k = read.number("k")?.map(|k| u8::try_from(k).unwrap_or(u8::MAX));
     Ok(TilesConfig { start, goal: (!exhaust).then_some(goal), k, symmetry })

@@ -22,7 +22,7 @@ impl Tiles {
         }
     }
 
-    /// Appends the canonical states behind a move of each of the locals.
+    /// Appends the canonical states after a move of each of the locals.
     pub(super) fn scatter_moves(
         &self,
         region: RegionKey,
@@ -40,7 +40,7 @@ impl Tiles {
         }));
     }
 
-    /// Sum of the weights of the images of a region's boards, without boards that are their own
+    /// Sum of the weights of the images of a region's boards, except boards that are their own
     /// images.
     pub(super) fn image_weight(&self, region: RegionKey, locals: &[Local]) -> Weight {
         let Some(symmetry) = &self.symmetry else { return Weight::ZERO };
@@ -56,7 +56,7 @@ impl Tiles {
         sums[0] * origin_weight(0) + sums[1] * origin_weight(1)
     }
 
-    /// How many of a region's boards are not their own images.
+    /// Number of a region's boards that are not their own images.
     pub(super) fn other_boards(&self, region: RegionKey, locals: &[Local]) -> u64 {
         let Some(symmetry) = &self.symmetry else { return 0 };
         let large = self.large(region);
@@ -70,8 +70,8 @@ impl Tiles {
     }
 
     /// The boards of a path from the start through the states of a chain. A state may stand for two
-    /// boards; the board before it determines which one is meant. None if there is no such path, or
-    /// if the chain has states from the goal and does not lead there.
+    /// boards; the preceding board determines which of them the path visits. None if there is no such
+    /// path, or if the chain has states from the goal and does not end at the goal.
     pub fn unfold(&self, chain: &Chain) -> Option<Vec<Board>> {
         let (first, onward) = chain.from_start.split_first()?;
         // The searches met in the last state of both parts.

@@ -1,4 +1,4 @@
-//! The state space of a board: regions, locals, and their tables.
+//! State space of sliding tiles: regions, local parts and their tables.
 
 use std::cmp::Ordering;
 
@@ -22,13 +22,13 @@ pub struct TilesConfig {
     pub start: Board,
     /// The goal; `None` to list the whole reachable space.
     pub goal: Option<Board>,
-    /// Tiles up to k are local; `None` for the greatest k, see [`max_k`].
+    /// Tiles up to k are local; `None` for the largest k, see [`max_k`].
     pub k: Option<u8>,
     /// Whether symmetric boards are identified, if a symmetry fixes start and goal.
     pub symmetry: bool,
 }
 
-/// The state space of a board.
+/// The state space of sliding tiles on a board.
 #[derive(Debug)]
 pub struct Tiles {
     shape: Shape,
@@ -41,7 +41,7 @@ pub struct Tiles {
     pub(super) symmetry: Option<Symmetry>,
 }
 
-/// The greatest k of a shape, for which the tables have fewer than 2^17 indices.
+/// The largest k of a shape for which the tables have fewer than 2^17 indices.
 pub fn max_k(shape: Shape) -> u8 {
     let fits = |k: &u8| Numbering::new(shape.squares() - 1, *k).len() <= MAX_INDICES;
     (1..shape.squares()).take_while(fits).last().unwrap_or(1)
@@ -97,7 +97,7 @@ impl Tiles {
         self.config.goal.as_ref()
     }
 
-    /// Tiles up to k are local.
+    /// The number k: tiles up to k are local.
     pub fn k(&self) -> u8 {
         self.small
     }
@@ -167,7 +167,7 @@ fn parity(board: &Board) -> u32 {
     digits.into_iter().map(u32::from).sum::<u32>() & 1
 }
 
-/// Factor of a position's weight by the end from which it was reached, so that the digests of the
+/// Factor of a position's weight for the end from which it was reached, so that the digests of the
 /// two searches differ.
 pub(super) fn origin_weight(side: usize) -> Weight {
     // No tile has so great a number.
@@ -304,7 +304,7 @@ impl Tabled for Tiles {
     fn edge_target(&self, region: RegionKey, edge: ExitEdge) -> EdgeTarget {
         let Jump { on, tile, past } = self.edges.jump(edge);
         let large = u32::from(self.shape.squares() - 1 - self.small);
-        // The tiles between the two places, with the one that moves: the first or the last of them.
+        // The tiles between the two places, together with the one that moves, which is the first or last.
         let end = u32::from(if on { tile + past } else { tile });
         let shift = TILE_BITS * (large - 1 - end);
         let width = TILE_BITS * u32::from(past);

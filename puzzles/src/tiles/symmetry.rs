@@ -1,13 +1,13 @@
 //! The transposition of a square board, and states that stand for two boards because of it.
 //!
-//! **What it is.** Let T exchange rows and columns of the squares and let r be a permutation of the
+//! **Definition.** Let T exchange rows and columns of the squares and let r be a permutation of the
 //! tiles, with the blank as tile 0 and r(0) = 0. The image Mp of a board p has r(p(s)) on the
 //! square T(s). T keeps neighbours, so M maps moves to moves, and MM is the identity if rr is.
 //!
 //! **When it is used.** M fixes a board b if and only if r(b(s)) = b(T(s)) for every square s. This
 //! requires that b's blank is on the diagonal, and it determines r: r = bTb⁻¹, so rr is the
 //! identity. So a single end has such an M if its blank is on the diagonal; two ends have one if
-//! both blanks are, and both give the same r. Otherwise there is no symmetry here.
+//! both blanks are, and both give the same r. In all other cases there is no symmetry.
 //!
 //! **Why layers are unions of orbits.** M is an automorphism of the graph of boards. If it fixes an
 //! end e, then d(e, Mp) = d(Me, Mp) = d(e, p): a layer of the search from e has Mp if it has p. So
@@ -16,14 +16,13 @@
 //! without those of the last two layers. And where p is reached from one end and Mp from the other,
 //! p is reached from both: the searches meet in the same layers, after the same number of moves.
 //!
-//! **Which of the two is stored.** M does not map regions to regions: whether two tiles are read in
-//! the same order after a transposition depends on where they are. But the squares of the small
-//! tiles and the blank in p determine their squares in Mp, for those small tiles that r maps to
-//! small tiles. So the local part alone usually determines the canonical board, the one that is
-//! stored: the one whose list of squares (of those tiles, then of the blank) is smaller. If the
-//! lists are equal, the states are compared. A move is in the tables if its source may be canonical
-//! and its target certainly is. The other moves *scatter* a region's states and are computed one by
-//! one.
+//! **Which of the two boards is stored.** M does not map regions to regions: whether two tiles are read
+//! in the same order after a transposition depends on their squares. But the squares of the small tiles
+//! and the blank in p determine their squares in Mp, for those small tiles that r maps to small tiles.
+//! The *canonical* board, which is stored, is the one whose list of squares (of those tiles, then of the
+//! blank) is smaller, so usually the local part alone determines it. If the lists are equal, the states
+//! are compared. A move is in the tables if its source may be canonical and its target certainly is.
+//! The other moves *scatter* a region's states and are computed one by one.
 
 use std::cmp::Ordering;
 
@@ -35,14 +34,14 @@ use strata_space::Weight;
 /// A transposition that fixes the ends of a search.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Transposition {
-    /// Where it takes a place in the order in which squares are read.
+    /// By place in the reading order, its image.
     places: Vec<u8>,
-    /// What it renames a tile to.
+    /// By tile, its new name.
     tiles: Vec<u8>,
 }
 
 impl Transposition {
-    /// The one that fixes all ends, which are of one shape, if there is one.
+    /// The transposition that fixes all ends, if there is one. The ends are of one shape.
     pub(super) fn fixing(start: &Board, goal: Option<&Board>) -> Option<Transposition> {
         let transposition = Transposition::of(start)?;
         let same = |goal: &Board| Transposition::of(goal).as_ref() == Some(&transposition);
@@ -75,7 +74,7 @@ impl Transposition {
     }
 
     /// Less if the board is canonical, greater if its image is, equal if the places of the blank
-    /// (tile 0) and of tiles 1 to k do not determine it.
+    /// (tile 0) and of tiles 1 to k do not determine which of them is.
     fn compare(&self, places: &[u8]) -> Ordering {
         let stays = |tile: &u8| usize::from(self.tiles[usize::from(*tile)]) < places.len();
         let tiles = (1..places.len() as u8).filter(stays).chain([0]);
@@ -167,20 +166,20 @@ impl Symmetry {
     }
 }
 
-/// Limit of the weights of one group of tiles: a larger table would exceed the processor's cache.
+/// Maximum number of weights of one group of tiles: a larger table would exceed the processor's cache.
 const MOST_PRODUCTS: usize = 1 << 12;
 
-/// Weights of boards: as the product of a region's and a local part's weight, but for any board.
+/// Weights of arbitrary boards, equal to the product of the region's and the local part's weight.
 #[derive(Debug)]
 struct ReadingWeights {
     squares: usize,
     groups: Vec<Group>,
 }
 
-/// Weights of the digits of some tiles, multiplied.
+/// Products of the weights of the digits of some tiles.
 #[derive(Debug)]
 struct Group {
-    /// Shift of a tile's digit, and how many values it takes.
+    /// By tile: the shift of its digit in a word, and the number of values of the digit.
     digits: Vec<(u32, usize)>,
     products: Vec<Weight>,
 }
@@ -214,7 +213,7 @@ impl ReadingWeights {
     #[inline]
     fn weight(&self, reading: &Reading) -> Weight {
         const DIGIT: u128 = (1 << DIGIT_BITS) - 1;
-        // A one for every tile there can be.
+        // A one in the digit of every possible tile.
         const ONES: u128 = ((1 << (DIGIT_BITS * MAX_SQUARES as u32)) - 1) / DIGIT;
         // By tile: the number of greater tiles read so far. When the tile itself is read, this is
         // its digit. The digit of the blank is its place.

@@ -1,14 +1,14 @@
 //! Tables of the local parts of boards, by local index.
 //!
-//! The move kinds are the blank's moves: back and forward in the order in which squares are read,
-//! and across to the previous and the next line. A move along the order keeps the order of the
-//! tiles. A move across takes a tile past an even number of others. It leaves the region if a large
-//! tile goes past large ones. The exit edge then gives the direction, the position of the tile
-//! among the large ones, and how many of them it passes.
+//! The move kinds are the blank's moves: back and forward in the reading order, and across to the
+//! previous and the next line. A move along the reading order keeps the order of the tiles. A move
+//! across takes a tile past an even number of others. It leaves the region if a large tile moves past
+//! large ones. The exit edge then gives the direction, the position of the tile among the large ones,
+//! and the number of large tiles that it passes.
 //!
-//! Where symmetric boards are identified, a move also leaves the region if the board behind it may
-//! not be the canonical one. Such moves have a scattering edge, one for each move kind, after all
-//! other edges.
+//! Where symmetric boards are identified, a move also leaves the region if the board after it may not
+//! be the canonical one. Such moves have a scattering edge, one for each move kind, after all other
+//! edges.
 
 use std::cmp::Ordering;
 
@@ -16,7 +16,7 @@ use super::board::Shape;
 use super::numbering::{Numbering, digits, insert};
 use strata_space::{ExitEdge, LegalMoves, MAX_INDICES, Weight};
 
-/// Back and forward in the order, across to the previous and to the next line.
+/// Number of move kinds: back and forward in the reading order, across to the previous and the next line.
 pub(super) const MOVE_KINDS: usize = 4;
 
 /// The first of the move kinds that lead to another line.
@@ -33,12 +33,12 @@ pub(super) struct Tables {
     weights: Vec<[Weight; 1]>,
 }
 
-/// The moves of a local part, packed: the table is read for every state, from the processor's cache
-/// if it is small.
+/// The moves of a local part, packed. The table is read for every state, so it has to be small enough for
+/// the processor's cache.
 ///
-/// Each word has the index behind one move across, the exit edge of this move, and four bits, one for
+/// Each word has the index after one move across, the exit edge of this move, and four bits, one for
 /// each move kind: legal inside moves in the first word, exits in the second. A legal move along the
-/// order changes the index by one.
+/// reading order changes the index by one.
 #[derive(Copy, Clone, Debug, Default)]
 struct Moves([u32; 2]);
 
@@ -68,7 +68,7 @@ impl Moves {
         LegalMoves { inside, exits }
     }
 
-    /// The index behind the first (0) or second (1) move across.
+    /// The index after the first (0) or second (1) move across.
     #[inline(always)]
     fn beyond(self, across: usize) -> u32 {
         self.0[across & 1] & MAX_INDICES
@@ -79,7 +79,7 @@ impl Moves {
         (self.0[across & 1] >> INDEX_BITS & ((1 << EDGE_BITS) - 1)) as ExitEdge
     }
 
-    /// By move kind: the index behind a legal inside move, else `index` itself.
+    /// By move kind: the index after a legal inside move, otherwise `index` itself.
     #[inline(always)]
     fn inside_successors(self, index: u32) -> [u32; MOVE_KINDS] {
         let inside = u32::from(self.legal().inside);
@@ -96,7 +96,7 @@ impl Moves {
 #[derive(Copy, Clone, Debug)]
 pub(super) struct ExitEdges {
     large: u16,
-    /// Limit of the large tiles that a move goes past.
+    /// Maximum number of large tiles that a move passes.
     most: u16,
 }
 
@@ -105,9 +105,9 @@ pub(super) struct ExitEdges {
 pub(super) struct Jump {
     /// Whether the tile moves forward in the order, not back.
     pub(super) on: bool,
-    /// Which of the large tiles it is in the order, from 0.
+    /// The tile's position among the large tiles, from 0.
     pub(super) tile: u8,
-    /// How many large tiles it goes past.
+    /// The number of large tiles that it passes.
     pub(super) past: u8,
 }
 
@@ -139,7 +139,7 @@ impl ExitEdges {
 
     /// Which of the two moves across the blank makes: 0 or 1.
     pub(super) fn across(self, edge: ExitEdge) -> usize {
-        // The tile goes the opposite way. The edges of tiles that move forward come last.
+        // The tile moves in the opposite direction. The edges of tiles that move forward come last.
         usize::from(edge < self.large * self.most)
     }
 }
@@ -148,7 +148,7 @@ impl ExitEdges {
 pub(super) fn behind(shape: Shape, blank: u8, kind: usize) -> Option<u8> {
     let line = shape.line();
     let offset = blank % line;
-    // Of the squares across, the nearest in the order is a neighbour in it.
+    // The nearest square across is the next one in the reading order: a move along it.
     let to = match kind {
         0 => blank.checked_sub(1),
         1 => Some(blank + 1),
@@ -159,8 +159,8 @@ pub(super) fn behind(shape: Shape, blank: u8, kind: usize) -> Option<u8> {
     to.filter(|to| *to < shape.squares())
 }
 
-/// Moves the blank in an order of tiles. Returns the old and the new place of the tile that changed
-/// places with it.
+/// Updates an order of tiles for a move of the blank between two places. Returns the old and the new
+/// place of the tile that exchanges squares with the blank.
 pub(super) fn move_blank(order: &mut [u8], from: u8, to: u8) -> (usize, usize) {
     let (was, is) = if to > from { (to - 1, from) } else { (to, from - 1) };
     let (was, is) = (usize::from(was), usize::from(is));
@@ -172,7 +172,7 @@ pub(super) fn move_blank(order: &mut [u8], from: u8, to: u8) -> (usize, usize) {
     (was, is)
 }
 
-/// What the move of a tile does to the order of the large tiles, if anything.
+/// The effect of the move of a tile on the order of the large tiles, if there is one.
 fn jump(before: &[u8], was: usize, is: usize, small: u8) -> Option<Jump> {
     let count = |tiles: &[u8]| tiles.iter().filter(|tile| **tile > small).count() as u8;
     let past = count(if was < is { &before[was + 1..=is] } else { &before[is..was] });
@@ -181,8 +181,8 @@ fn jump(before: &[u8], was: usize, is: usize, small: u8) -> Option<Jump> {
 }
 
 impl Tables {
-    /// `order` gives for each local part whether its boards are canonical (less), their images are
-    /// (greater), or some of both (equal).
+    /// The tables of a board. `order` returns for each local part whether its boards are canonical (less),
+    /// their images are (greater), or some of both (equal).
     pub(super) fn new(
         shape: Shape,
         small: u8,
@@ -240,12 +240,12 @@ impl Tables {
     pub(super) fn exit_edge(&self, index: u32, kind: usize) -> ExitEdge {
         match kind.checked_sub(ACROSS) {
             Some(across) => self.moves[index as usize].exit_edge(across),
-            // Along the order no large tile goes past another.
+            // In a move along the reading order no large tile passes another.
             None => self.scattering + kind as ExitEdge,
         }
     }
 
-    /// The index behind the first (0) or second (1) move across.
+    /// The index after the first (0) or second (1) move across.
     #[inline(always)]
     pub(super) fn beyond(&self, index: u32, across: usize) -> u32 {
         self.moves[index as usize].beyond(across)

@@ -1,4 +1,4 @@
-//! Classes of blocks that symmetries map to one another.
+//! Classes of blocks under symmetries.
 
 use crate::group::error::GroupError;
 use crate::group::numbering::GroupNumbering;
@@ -7,12 +7,12 @@ use crate::group::symmetry::{Products, Symmetry};
 /// Mark of a block without a class.
 const NONE: u32 = u32::MAX;
 
-/// The classes, numbered by their least blocks.
+/// The classes of blocks, numbered in the order of their least blocks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct BlockClasses {
     /// By class, its least block.
     pub(super) least: Vec<u32>,
-    /// By class, its blocks.
+    /// By class, the number of its blocks.
     pub(super) sizes: Vec<u32>,
     /// By block, its class, and a symmetry that maps the block to the least one.
     pub(super) images: Vec<(u32, u16)>,
@@ -25,7 +25,7 @@ impl BlockClasses {
     /// The classes of the blocks of a numbering. The symmetries map N to itself.
     ///
     /// # Errors
-    /// If a symmetry maps a member to none.
+    /// If the image of a block is not in the group.
     pub(super) fn new(
         numbering: &GroupNumbering,
         symmetries: &[Symmetry],

@@ -1,12 +1,13 @@
-//! Numbers of a group's members in which blocks that symmetries map to one another are one block.
+//! Folded numbering of a group's members: one block for each class of symmetric blocks.
 //!
-//! A symmetry maps products to products and moves to moves. If it maps N and L to themselves, it maps
-//! blocks to blocks, the rows of a block to rows, and their lanes by one of a few permutations. Only the
-//! least block of each class is numbered. What a search finds at a depth is closed under symmetries,
-//! so the states of a block are the images of those of the least block of its class.
+//! A symmetry maps products to products and moves to moves. If it maps the subgroups N and L of a
+//! [`GroupNumbering`](super::GroupNumbering) to themselves, it maps blocks to blocks and rows to rows, and
+//! permutes lanes in one of a few ways. Only the least block of each class is numbered. The set of states
+//! at a depth is closed under symmetries, so a block's part of it is the image of that of the least block
+//! of its class.
 //!
 //! - `lanes`: subgroups L that symmetries map to themselves
-//! - `choice`: the symmetries, N and L with which the fewest words are stored
+//! - `choice`: the symmetries, N and L with which a search takes the least memory
 //! - `classes`: classes of blocks
 //! - `tables`: tables of moves
 //! - `numbering`: the numbers of members

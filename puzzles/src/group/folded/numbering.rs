@@ -1,4 +1,4 @@
-//! Numbers of members, of which those of symmetric blocks are the same.
+//! Numbers of members that are the same for symmetric blocks.
 
 use strata_space::Work;
 use strata_space::dense::{
@@ -16,7 +16,7 @@ use crate::group::numbering::MemberNumber;
 use crate::group::space::GroupOptions;
 use crate::group::symmetry::{Products, Symmetry};
 
-/// Numbers of the members of a group, in which a class of blocks has the numbers of its least block.
+/// Numbers of the members of a group. All blocks of a class share the numbers of its least block.
 ///
 /// The symmetries fix the identity, the start. A state stands for its images under them, one in each
 /// block of its class. Its stabiliser in the class may map it to other states of the same block, which
@@ -40,17 +40,17 @@ pub struct FoldedSize {
 }
 
 impl FoldedNumbering {
-    /// Limit of the members of a group whose blocks are folded.
+    /// Maximum number of members of a group whose blocks are folded.
     pub const MOST_STATES: u64 = choice::MOST_BLOCKS * choice::MOST_INNER;
 
-    /// Numbers with those of the symmetries with which a search takes the least memory; None if no
-    /// symmetries keep the subgroups of a numbering, or the group is too large.
+    /// The numbering by those symmetries with which a search takes the least memory. None if no symmetries
+    /// keep the subgroups of a numbering, or if the group is too large.
     ///
-    /// The chain is that of the group of the moves. The symmetries are a group, and map moves to moves;
-    /// the identity is the first.
+    /// `chain` is the stabiliser chain of the group of the moves. The symmetries are a group, map moves to
+    /// moves, and begin with the identity.
     ///
     /// # Errors
-    /// If chains of subgroups exceed their limits, or the work ends.
+    /// If chains of subgroups exceed their limits, or the work has no steps left or is cancelled.
     pub fn best(
         chain: &StabiliserChain,
         moves: &[Element],
@@ -58,7 +58,7 @@ impl FoldedNumbering {
         work: &Work,
     ) -> Result<Option<FoldedNumbering>, GroupError> {
         let Some(choice) = choice::best(chain, moves, symmetries, work)? else { return Ok(None) };
-        // Of each class a member of one block, with its images in all blocks.
+        // The cost: for each class, a member of one block and its images in all blocks.
         let Choice { symmetries, numbering } = &choice;
         let (blocks, fixed) = (numbering.blocks(), numbering.fixed);
         let member = (fixed * numbering.shape().slots() / symmetries.len()) as u64;
@@ -123,11 +123,12 @@ impl FoldedNumbering {
         self.choice.numbering.element(MemberNumber { block, row: state.row, lane: state.lane })
     }
 
-    /// The tables of a search from the identity. Goals are any images of the members that are meant: the
-    /// states at a depth are closed under symmetries.
+    /// The tables of a search from the identity. The goals in `options` can be replaced by any of their
+    /// images, since the states at a depth are closed under symmetries.
     ///
     /// # Errors
-    /// If a move or a goal is not a member, or the tables would exceed the limit.
+    /// If a move or a goal is not a member, the start in `options` is not the identity, or the tables would
+    /// exceed the limit.
     pub fn tables(
         &self,
         moves: &[Element],
@@ -147,7 +148,7 @@ impl FoldedNumbering {
         }
     }
 
-    /// The positions that symmetries fix, if there are any symmetries.
+    /// The positions that symmetries fix; None without symmetries, or if there are too many positions.
     fn fixed(
         &self,
         classes: &BlockClasses,
@@ -171,8 +172,8 @@ impl FoldedNumbering {
         })
     }
 
-    /// The members of a path from the identity to `end`, by states that stand for them: each one move
-    /// from the one before. None if there is no such path.
+    /// The members of a path from the identity to `end`, given the states that stand for them. Each member
+    /// is one move from the one before. None if there is no such path.
     pub fn unfold(
         &self,
         moves: &[Element],

@@ -1,9 +1,9 @@
 //! Tables of moves between the least blocks of classes.
 //!
-//! Numbers are read from inverses. The inverse of a member is `b · n` with b of its block and n in N. A
-//! move m takes it to `m⁻¹ · b · n`. A symmetry σ maps the block of `m⁻¹ · b` to the least one of its
-//! class, b': `σ(m⁻¹ · b) = b' · h`. So the image of the next member is `b' · h · σ(n)`, and rows and
-//! lanes depend on σ and h alone.
+//! Numbers are read from inverses. The inverse of a member is `b · n`, where b represents the block and n
+//! is in N. A move m takes it to `m⁻¹ · b · n`. A symmetry σ maps the block of `m⁻¹ · b` to the least one
+//! of its class, b': `σ(m⁻¹ · b) = b' · h`. The image of the next member is then `b' · h · σ(n)`, so the
+//! steps of rows and lanes depend on σ and h alone.
 
 use std::collections::HashMap;
 
@@ -23,7 +23,7 @@ type StepClass = (u16, u64);
 
 /// The images of lanes and rows under a symmetry.
 struct Images {
-    /// The first lane map with these images of lanes.
+    /// The index of the first lane map of this symmetry's images of lanes.
     first_map: u16,
     /// The inverses of representatives, by row.
     rows: Vec<Element>,
@@ -42,7 +42,7 @@ pub(super) fn make(
     let shape = folded.numbering.shape();
     let inverses = moves.iter().map(|element| element.inverse(shape));
     let inverses: Vec<Element> = inverses.collect::<Option<_>>().ok_or(GroupError::OtherShape)?;
-    // Members have numbers; of others, the first digits may look like those of members.
+    // The full number is computed: the first digits of an element outside the group can look valid.
     if moves.iter().any(|element| folded.numbering.number(element).is_none()) {
         return Err(GroupError::NotMember { what: "a move" });
     }

@@ -7,7 +7,7 @@ use crate::group::shape::Shape;
 ///
 /// Slot `i` becomes slot `images[i]`. A turn `t` in slot `i` becomes `factors[i] · t + shifts[i]`.
 /// A move m becomes s m s⁻¹, which is a move again. Factors are the same in all slots of an orbit of
-/// the moves; -1 is that of a mirror image. Slots that no move changes stay as they are.
+/// the moves; a mirror image has the factor -1. Slots that no move changes stay as they are.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Symmetry {
     pub(super) images: Vec<u16>,
@@ -22,7 +22,8 @@ impl Symmetry {
         &self.images
     }
 
-    /// By slot, the factor of its turns: prime to the orientations, 1 where there are at most two.
+    /// By slot, the factor of its turns. It is coprime to the number of orientations, and 1 where there are
+    /// at most two.
     pub fn factors(&self) -> &[u8] {
         &self.factors
     }
@@ -42,8 +43,8 @@ impl Symmetry {
         self.moves.iter().enumerate().all(|(index, image)| index == *image)
     }
 
-    /// Whether turns change their sense. A mirror image of a puzzle without a slot of three or more
-    /// orientations is not told from a rotation.
+    /// Whether the sense of turns is reversed. Always false for a puzzle without a slot of three or more
+    /// orientations: its mirror images are indistinguishable from rotations.
     pub fn is_mirror(&self) -> bool {
         self.factors.iter().any(|factor| *factor != 1)
     }
@@ -64,8 +65,8 @@ impl Symmetry {
         Some(Element::from_parts(images, turns))
     }
 
-    /// The slot and turn that the conjugate of an element brings to the image of `slot`, which has
-    /// `orientations` orientations, if the element brings `from` and `turn` to `slot`.
+    /// The slot and turn that the conjugate of an element brings to the image of `slot`, given the slot and
+    /// turn that the element brings to `slot`. `slot` has `orientations` orientations.
     #[inline]
     pub(crate) fn image(
         &self,

@@ -18,11 +18,11 @@ pub(crate) use products::Products;
 pub use search::SymmetryLimits;
 
 impl Symmetry {
-    /// All symmetries of some moves that also keep the pieces: pieces that look alike stay alike, and
-    /// pieces that a slot may not have are carried along.
+    /// All symmetries of some moves that also keep the pieces: they map pieces that look alike to pieces
+    /// that look alike, and the pieces forbidden in a slot to those forbidden in its image.
     ///
-    /// Of relabellings that map each move to the same move, one is returned. The identity is the
-    /// first. The symmetries are a group as permutations of the moves.
+    /// Of several relabellings with the same effect on the moves, one is returned. The identity is the
+    /// first. As permutations of the moves, the symmetries are a group.
     ///
     /// # Errors
     /// If a move or the pieces are not of the shape, a move appears twice, or a limit is exceeded.

@@ -22,7 +22,7 @@ pub(super) struct Action<'a> {
 pub(super) struct OrbitTree {
     /// The slots; the first is the root.
     slots: Vec<u16>,
-    /// By slot after the first: the slot before it, and which move leads from there.
+    /// By slot after the first: its parent in the tree, and the move that leads from there to the slot.
     steps: Vec<(u16, usize)>,
 }
 
@@ -53,7 +53,7 @@ impl OrbitTree {
     }
 }
 
-/// A relabelling that is being built, orbit by orbit.
+/// A relabelling under construction, orbit by orbit.
 #[derive(Debug)]
 pub(super) struct Relabelling<'a> {
     shape: &'a Shape,
@@ -61,25 +61,25 @@ pub(super) struct Relabelling<'a> {
     pub(super) images: Vec<u16>,
     pub(super) factors: Vec<u8>,
     pub(super) shifts: Vec<u8>,
-    /// Slots that are images.
+    /// By slot, whether it is an image.
     used: Vec<bool>,
-    /// By kind of piece, the kind that it becomes in the orbit and what is added to its turns.
+    /// By kind of piece, the kind that it becomes in the orbit and the number added to its turns.
     kinds: Vec<Option<(usize, u8)>>,
-    /// Kinds that are images in the orbit.
+    /// By kind, whether it is an image in the orbit.
     used_kinds: Vec<bool>,
     /// Steps of work that are left.
     steps: u64,
-    /// Of which this is a part.
+    /// The caller's work.
     work: &'a Work,
-    /// Steps that `work` does not count yet.
+    /// Steps that are not yet charged to `work`.
     unpaid: u64,
 }
 
-/// The limit of work is reached: that of the search, or of what it is a part of.
+/// A limit was reached: that of the search (None), or that of the caller's work.
 #[derive(Debug)]
 pub(super) struct Exhausted(pub(super) Option<WorkError>);
 
-/// Steps that are counted before the work is asked of which this is a part.
+/// Steps after which they are charged to the caller's work.
 const UNPAID: u64 = 1 << 16;
 
 impl<'a> Relabelling<'a> {
@@ -105,7 +105,7 @@ impl<'a> Relabelling<'a> {
         }
     }
 
-    /// Takes steps of work.
+    /// Counts steps of work.
     pub(super) fn work(&mut self, steps: usize) -> Result<(), Exhausted> {
         self.steps = self.steps.checked_sub(steps as u64).ok_or(Exhausted(None))?;
         self.unpaid += steps as u64;
@@ -116,11 +116,11 @@ impl<'a> Relabelling<'a> {
         Ok(())
     }
 
-    /// Finds a relabelling of all orbits under which each move becomes its image. `is_last` says that
-    /// the orbits are those of all moves.
+    /// Finds a relabelling of all orbits under which each move becomes its image in `pairs`. Returns whether
+    /// there is one. `is_last` is set if the orbits are those of all moves.
     ///
-    /// An orbit takes the first other one that it can become. To become one another by these images
-    /// is an equivalence of orbits, so no choice has to be taken back.
+    /// Each orbit is mapped to the first unused orbit that fits. Whether one orbit fits another is an
+    /// equivalence relation, so there is no backtracking.
     pub(super) fn find(
         &mut self,
         orbits: &[OrbitTree],
@@ -184,8 +184,8 @@ impl<'a> Relabelling<'a> {
         true
     }
 
-    /// Carries the image of the root along the moves. Returns whether every move of the orbit becomes
-    /// its image.
+    /// Derives the images of all slots of an orbit from that of the root, along the moves. Returns whether
+    /// every move of the orbit becomes its image.
     fn carry(
         &mut self,
         orbit: &OrbitTree,
@@ -195,7 +195,7 @@ impl<'a> Relabelling<'a> {
         let root = usize::from(orbit.slots[0]);
         let orientations = self.shape.orientations()[root];
         self.work(1)?;
-        // Adding the same to all turns of an orbit changes no move.
+        // The shift of the root is free: adding the same number to all turns of an orbit changes no move.
         self.set(root, image as u16, 0, factor);
         for (slot, (from, number)) in orbit.slots.iter().skip(1).zip(&orbit.steps) {
             self.work(1)?;
@@ -228,8 +228,8 @@ impl<'a> Relabelling<'a> {
         Ok(true)
     }
 
-    /// Whether pieces of one kind in the orbit become pieces of one kind, turned alike, and forbidden
-    /// pieces become forbidden ones.
+    /// Whether pieces of the same kind in the orbit become pieces of the same kind, turned alike, and
+    /// whether forbidden pieces become forbidden ones (only checked if `is_last`).
     fn keeps_pieces(&mut self, orbit: &OrbitTree, is_last: bool) -> Result<bool, Exhausted> {
         let forbidden = orbit.slots.iter().map(|slot| self.pieces.forbidden((*slot).into()).len());
         self.work(2 * orbit.slots.len() + if is_last { forbidden.sum() } else { 0 })?;
@@ -250,7 +250,7 @@ impl<'a> Relabelling<'a> {
         if pieces.period(image) != period {
             return false;
         }
-        // The turn that makes the image of this piece the piece that is there.
+        // The turn by which the image of this piece becomes the piece in the image of the slot.
         let moved =
             relabel((self.factors[slot], pieces.turn(slot)), (self.shifts[slot], 0), period);
         let becomes = (pieces.kind(image), relabel((1, pieces.turn(image)), (0, moved), period));
@@ -263,7 +263,8 @@ impl<'a> Relabelling<'a> {
         }
     }
 
-    /// Kinds that the orbit does not have cannot come to its slots.
+    /// Whether the kinds forbidden in a slot become those forbidden in its image. Kinds that the orbit does
+    /// not have are ignored.
     fn keeps_forbidden(&self, slot: usize) -> bool {
         let becomes = |kind: &usize| self.kinds[*kind].map(|(kind, _)| kind);
         let (there, here) = (usize::from(self.images[slot]), self.pieces.forbidden(slot));

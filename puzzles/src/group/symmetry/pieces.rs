@@ -4,16 +4,16 @@ use std::collections::HashMap;
 
 use crate::group::shape::Shape;
 
-/// The pieces of an arrangement, by slot, and where they may not be.
+/// The pieces of an arrangement by slot, and the slots that are forbidden to them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pieces {
     /// By slot, the kind of its piece. Pieces of a kind look alike.
     kinds: Vec<usize>,
     /// By slot, the turn of its piece.
     turns: Vec<u8>,
-    /// By slot, the orientations of its piece that look different, a divisor of the slot's.
+    /// By slot, the number of orientations of its piece that look different: a divisor of the slot's.
     periods: Vec<u8>,
-    /// By slot, the kinds of pieces that may not be there, ascending.
+    /// By slot, the kinds of pieces that are forbidden there, ascending.
     forbidden: Vec<Vec<usize>>,
 }
 
@@ -29,7 +29,8 @@ impl Pieces {
         }
     }
 
-    /// Pieces by slot: any number for each kind, a turn, and how many orientations look different.
+    /// Pieces by slot: an arbitrary number for the kind, the turn, and the number of orientations that look
+    /// different.
     pub fn new(pieces: impl IntoIterator<Item = (u32, u8, u8)>) -> Pieces {
         let mut numbers = HashMap::new();
         let (mut kinds, mut turns, mut periods) = (Vec::new(), Vec::new(), Vec::new());
@@ -43,7 +44,7 @@ impl Pieces {
         Pieces { kinds, turns, periods, forbidden }
     }
 
-    /// Forbids a slot the kind of the piece that another slot has.
+    /// Forbids a slot to pieces of the kind in slot `kind_of`.
     pub fn forbid(&mut self, slot: usize, kind_of: usize) {
         let kind = self.kinds.get(kind_of).copied();
         if let (Some(forbidden), Some(kind)) = (self.forbidden.get_mut(slot), kind)
@@ -53,7 +54,7 @@ impl Pieces {
         }
     }
 
-    /// Whether there is a piece for each slot, whose orientations divide the slot's.
+    /// Whether there is a piece for each slot, with a period that divides the slot's orientations.
     pub(super) fn fit(&self, shape: &Shape) -> bool {
         self.kinds.len() == shape.slots()
             && self

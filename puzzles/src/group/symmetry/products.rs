@@ -1,10 +1,10 @@
-//! Products of a group of symmetries, its classes of conjugates and its subgroups.
+//! Product table of a group of symmetries, with its conjugacy classes and subgroups.
 
 use std::collections::{HashMap, HashSet};
 
 use super::conjugation::Symmetry;
 
-/// The search for subgroups ends when this number is found, conjugates included.
+/// The number of subgroups, conjugates included, at which the search for them ends.
 const MOST: usize = 4096;
 
 /// The products of some symmetries, by their indices.
@@ -68,7 +68,7 @@ impl Products {
         members
     }
 
-    /// A member of each class of conjugates but that of the identity, with all that commute with it.
+    /// A member of each conjugacy class except the identity's, with all members that commute with it.
     pub(crate) fn classes(&self) -> Vec<(u16, Vec<u16>)> {
         let all = 0..self.count as u16;
         let mut is_known = vec![false; self.count];
@@ -94,7 +94,7 @@ impl Products {
         members
     }
 
-    /// One subgroup of each class of conjugates but the trivial one, the largest first. Of groups with
+    /// One subgroup of each conjugacy class except the trivial subgroup, the largest first. For groups with
     /// very many subgroups some are left out.
     pub(crate) fn subgroups(&self) -> Vec<Vec<u16>> {
         let all = 0..self.count as u16;

@@ -1,4 +1,4 @@
-//! Search for symmetries over the images of moves.
+//! Search for symmetries by backtracking over the images of moves.
 
 use std::collections::HashMap;
 
@@ -11,15 +11,15 @@ use crate::group::element::{Element, gcd};
 use crate::group::error::GroupError;
 use crate::group::shape::Shape;
 
-/// Powers of a move that need no image of their own.
+/// Maximum number of powers of a move that are recognised; recognised powers need no image of their own.
 const MOST_POWERS: usize = 1000;
 
 /// Limits of a search for symmetries.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct SymmetryLimits {
-    /// Limit of the number of symmetries.
+    /// Maximum number of symmetries.
     pub symmetries: usize,
-    /// Steps of work: about a slot each, some nanoseconds.
+    /// Maximum number of steps of work: about one per slot, of some nanoseconds each.
     pub steps: u64,
 }
 
@@ -30,7 +30,8 @@ impl Default for SymmetryLimits {
     }
 }
 
-/// A length of cycle, the orientations of its slots, and the common divisor of these and its turns.
+/// The length of a cycle, the orientations of its slots, and the greatest common divisor of the
+/// orientations and the sum of its turns.
 type CycleType = (usize, u8, u64);
 
 /// Backtracking over the images of moves that are not powers of earlier ones.
@@ -43,16 +44,16 @@ pub(super) struct Search<'a> {
     numbers: HashMap<&'a Element, usize>,
     /// The moves whose images are chosen, in order.
     chosen: Vec<usize>,
-    /// Moves that are alike by what no relabelling changes.
+    /// Classes of moves with the same cycle types, which relabelling does not change.
     alike: Vec<Vec<usize>>,
-    /// By choice, which of these it can take.
+    /// By chosen move, the class of its possible images.
     candidates: Vec<usize>,
-    /// By number of choices from 1, the orbits of the moves.
+    /// By number of chosen moves from 1, the orbits of these moves.
     orbits: Vec<Vec<OrbitTree>>,
     relabelling: Relabelling<'a>,
-    /// Images so far.
+    /// Images of the chosen moves so far.
     images: Vec<usize>,
-    /// By move, whether it is one of them.
+    /// By move, whether it is one of `images`.
     is_image: Vec<bool>,
     found: Vec<Symmetry>,
 }
@@ -87,7 +88,7 @@ fn action<'a>(element: &'a Element, slots: usize) -> Action<'a> {
     Action { element, targets }
 }
 
-/// What no relabelling changes of a move.
+/// The cycle types of a move, sorted. Relabelling does not change them.
 fn cycle_types(element: &Element, shape: &Shape) -> Vec<CycleType> {
     let mut types: Vec<CycleType> = element
         .cycles()
@@ -136,7 +137,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Chooses the moves whose images determine all others, and the images that they may have.
+    /// Chooses moves whose images determine those of all others, and their possible images.
     fn choose(&mut self, moves: &[Element]) -> Result<(), Stop> {
         let slots = self.shape.slots();
         let mut is_power = vec![false; moves.len()];

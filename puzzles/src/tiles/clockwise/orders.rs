@@ -1,33 +1,32 @@
-//! Numbers of orders of tiles: the tiles that are read first have one number, the *pattern* of the
-//! others another.
+//! Numbering of the orders of tiles: one number for the first tiles, one for the *pattern* of the last.
 //!
-//! The last tiles of an order are a pattern: which of them is the least, the second, and so on. Which
-//! tiles they are follows from the first ones. No move changes the parity of the order's inversions,
-//! so the parity of a pattern follows from the first tiles too, and the patterns of each parity are
-//! numbered by themselves.
+//! The pattern is the relative order of the last tiles: which of them is the least, the second, and so
+//! on. Which tiles they are follows from the first ones. No move changes the parity of the order's
+//! inversions, so the parity of a pattern follows from the first tiles, too, and the patterns of each
+//! parity are numbered separately.
 
 use super::super::board::MAX_SQUARES;
 
-/// Limit of the tiles of a board.
+/// Maximum number of tiles of a board.
 const MAX_TILES: usize = MAX_SQUARES as usize - 1;
 
-/// Limit of the tiles of a pattern.
+/// Maximum number of tiles of a pattern.
 const MAX_PATTERN: usize = 8;
 
 /// Tiles from 0 in the order in which they are read.
 pub(super) type Order = [u8; MAX_TILES];
 
-/// The places in an order from which and to which a tile moves. The tiles between them shift by one.
+/// The move of a tile in an order: its old and its new place. The tiles between them shift by one.
 pub(super) type Jump = (usize, usize);
 
 /// The numbering of a board's orders of one parity.
 #[derive(Debug)]
 pub(super) struct Orders {
     tiles: usize,
-    /// Tiles of a pattern.
+    /// Number of tiles of a pattern.
     last: usize,
     is_odd: bool,
-    /// Patterns of a parity.
+    /// Number of patterns of each parity.
     patterns: usize,
     /// The even patterns by number, then the odd ones.
     places: Vec<[u8; MAX_PATTERN]>,
@@ -36,7 +35,7 @@ pub(super) struct Orders {
     inside: Vec<u16>,
 }
 
-/// What a jump moves: tiles of the pattern, first tiles, or both.
+/// The tiles that a jump moves: those of the pattern, first tiles, or both.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub(super) enum Reach {
     Pattern,
@@ -50,13 +49,13 @@ pub(super) struct First {
     order: Order,
     /// The other tiles, ascending.
     rest: [u8; MAX_PATTERN],
-    /// Whether patterns behind them are odd.
+    /// Whether the patterns that follow are odd.
     is_odd: bool,
 }
 
 impl Orders {
-    /// The orders of `tiles` tiles with an odd or even number of inversions, with patterns of `last`
-    /// tiles, for these jumps.
+    /// The numbering of the orders of `tiles` tiles with an odd or even number of inversions, with
+    /// patterns of `last` tiles, for these jumps.
     pub(super) fn new(tiles: usize, last: usize, is_odd: bool, jumps: Vec<Jump>) -> Orders {
         let patterns = (3..=last).product();
         let places = (0..2 * patterns).map(|at| pattern(last, at % patterns, at >= patterns));
@@ -77,7 +76,7 @@ impl Orders {
         Orders { tiles, last, is_odd, patterns, places, jumps, inside }
     }
 
-    /// Patterns of a parity.
+    /// Number of patterns of each parity.
     pub(super) fn patterns(&self) -> usize {
         self.patterns
     }
@@ -87,7 +86,7 @@ impl Orders {
         (self.last as u64 + 1..=self.tiles as u64).product()
     }
 
-    /// Whether an order is one of those numbered.
+    /// Whether an order has the parity of those that are numbered.
     pub(super) fn holds(&self, order: &Order) -> bool {
         let digits = digits(&order[..self.tiles]);
         (digits.sum::<u32>() & 1 == 1) == self.is_odd
@@ -143,7 +142,7 @@ impl Orders {
         usize::from(first.is_odd) * self.patterns + pattern as usize
     }
 
-    /// What a jump moves.
+    /// The tiles that a jump moves.
     #[inline]
     pub(super) fn reach(&self, number: usize) -> Reach {
         let (was, is) = self.jumps[number];
@@ -187,7 +186,7 @@ fn take(left: &mut u32, smaller: u8) -> u8 {
     tile
 }
 
-/// Makes a tile jump.
+/// Applies a jump to an order.
 fn jump(order: &mut [u8], (was, is): Jump) {
     if was < is {
         order[was..=is].rotate_left(1);
@@ -196,7 +195,7 @@ fn jump(order: &mut [u8], (was, is): Jump) {
     }
 }
 
-/// By place: the number of smaller tiles behind the tile. The sum is the number of inversions.
+/// By place: the number of smaller tiles after the tile. The sum is the number of inversions.
 fn digits(order: &[u8]) -> impl Iterator<Item = u32> {
     let mut left = order.iter().fold(0_u32, |set, tile| set | 1 << tile);
     order.iter().map(move |tile| {

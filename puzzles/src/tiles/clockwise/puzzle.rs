@@ -1,4 +1,4 @@
-//! Clockwise walks by the name and the parameters of sliding tiles.
+//! Clockwise walks, under the name and with the parameters of sliding tiles.
 
 use strata_space::{
     Chain, DrawingTheme, Key, Keyed, NoNested, Parameter, ParameterReader, Parameters, Puzzle,
@@ -13,12 +13,12 @@ use super::rules::Choices;
 use super::space::{ClockwiseConfig, ClockwiseSpace};
 
 impl<K: Key> ClockwiseSpace<K> {
-    /// Whether the parameters of sliding tiles ask for clockwise moves.
+    /// Whether parameters of sliding tiles select clockwise moves.
     pub fn is_asked(parameters: &Parameters) -> bool {
         parameters.get("moves").is_some_and(|moves| moves == "clockwise")
     }
 
-    /// Name of the rules.
+    /// Description of the rules in the name of the distance.
     fn rules(&self) -> &'static str {
         match self.choices() {
             Choices::Free => "clockwise",
@@ -76,7 +76,7 @@ impl<K: Key> Puzzle for ClockwiseSpace<K> {
     /// The search goes backwards, from the goal to the start.
     fn positions_along(&self, space: &dyn StateSpace, chain: &Chain) -> Option<Vec<String>> {
         let text = |state| space.text(state);
-        // A marker has no move. Its board is that of the state before, or the goal.
+        // Markers are skipped: the board of a marker is that of the state before it, or the goal.
         let moves = chain.from_start.iter().rev().map(|state| text(*state));
         let boards = moves.filter_map(|text| Some(text.split_once(',')?.0.to_owned()));
         Some(boards.chain([self.goal().to_string()]).collect())

@@ -1,4 +1,4 @@
-//! Rules of clockwise walks: the blank's moves, and which may follow which.
+//! Rules of clockwise walks: the blank's moves, and the moves that may follow each.
 
 use super::super::board::Shape;
 
@@ -44,7 +44,7 @@ impl Move {
         self.right_turn().right_turn()
     }
 
-    /// The square behind a move from `square`, both numbered row by row from 0; None at the edge.
+    /// The square after a move from `square`, both numbered row by row from 0; None at the edge.
     pub(super) fn from(self, shape: Shape, square: u8) -> Option<u8> {
         let (row, column) = (square / shape.columns(), square % shape.columns());
         let (down, right) = self.step();
@@ -54,24 +54,24 @@ impl Move {
     }
 }
 
-/// Where the blank may turn right although it could go straight.
+/// The squares on which the blank may turn right although it could go straight.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub enum Choices {
     /// On every square.
     Free,
-    /// Between the corners of one side, while it goes along that side clockwise: the bottom, but the
-    /// left side of boards of two columns and more rows, and the right side of other boards with more
-    /// columns than rows and at least three rows.
+    /// Between the corners of one side, while it moves along that side clockwise. The side is the bottom,
+    /// with two exceptions: the left side of boards with two columns and three or more rows, and the right
+    /// side of boards with three or more rows and more columns than rows.
     Limited,
-    /// Between the corners of the bottom row, while it goes left.
+    /// Between the corners of the bottom row, while it moves left.
     Bottom,
 }
 
 impl Choices {
-    /// The words that parameters have for them.
+    /// The words for the variants in parameters.
     pub(super) const WORDS: [&str; 3] = ["free", "limited", "bottom"];
 
-    /// All, in the order of their words.
+    /// All variants, in the order of [`Self::WORDS`].
     pub(super) const ALL: [Choices; 3] = [Choices::Free, Choices::Limited, Choices::Bottom];
 
     /// The word.

@@ -1,4 +1,4 @@
-//! The state space: keys, seeds, and successors.
+//! State space of clockwise walks: keys, seeds and successors.
 
 use std::marker::PhantomData;
 
@@ -11,11 +11,11 @@ use super::rules::{Choices, Move};
 /// Configuration of a search for clockwise walks.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ClockwiseConfig {
-    /// Where walks begin; `None` for the distances of all boards.
+    /// The board at which walks begin; `None` for the distances of all boards.
     pub start: Option<Board>,
-    /// Where walks end.
+    /// The board at which walks end.
     pub goal: Board,
-    /// Where the blank may turn although it could go straight.
+    /// The squares on which the blank may turn although it could go straight.
     pub choices: Choices,
 }
 
@@ -35,7 +35,7 @@ pub struct ClockwiseSpace<K> {
     orders: Orders,
     /// The place of the blank and the next move of each code; no move for markers.
     codes: Vec<(u8, Option<Move>)>,
-    /// By code: what the state's successors are.
+    /// By code: the state's successors.
     before: Vec<Before>,
     /// Number of jumps.
     jumps: usize,
@@ -44,8 +44,8 @@ pub struct ClockwiseSpace<K> {
     key: PhantomData<fn() -> K>,
 }
 
-/// The successors of the states with a code: the marker, and those that may come before in a walk. A move
-/// comes after itself or after the move that it turns right from.
+/// The successors of the states with a code: the marker, and the states that may precede it in a walk. A
+/// move is preceded by the same move or by the one from which it is a right turn.
 #[derive(Copy, Clone, Debug, Default)]
 struct Before {
     steps: [Step; 3],
@@ -55,14 +55,16 @@ struct Before {
 /// A successor.
 #[derive(Copy, Clone, Debug, Default)]
 struct Step {
-    /// The jump that leads to its order of tiles, if it is another.
+    /// The jump that leads to the successor's order of tiles, if the order changes.
     jump: Option<u8>,
     code: u8,
 }
 
 impl Before {
+    /// Adds a successor.
+    ///
     /// # Panics
-    /// If there are three.
+    /// If there are three already.
     fn push(&mut self, step: Step) {
         self.steps[usize::from(self.count)] = step;
         self.count += 1;
@@ -74,10 +76,11 @@ impl Before {
     }
 }
 
-/// Limit of the tiles of a pattern, on boards below [`LARGEST`]: a local has 18 or 19 bits.
+/// Maximum number of tiles of a pattern, on boards below [`LARGEST`]. A local part has 18 or 19 bits.
 const PATTERN: usize = 7;
 
-/// The squares of a board whose keys need more local bits, for 64 bits of first tiles.
+/// The number of squares of the boards that need a longer pattern, so that the number of the first tiles
+/// fits 64 bits.
 const LARGEST: u8 = 25;
 
 impl<K: Key> ClockwiseSpace<K> {
@@ -128,22 +131,22 @@ impl<K: Key> ClockwiseSpace<K> {
         })
     }
 
-    /// Where walks begin; `None` if the distances of all boards are searched.
+    /// The board at which walks begin; `None` if the distances of all boards are searched.
     pub fn start(&self) -> Option<&Board> {
         self.config.start.as_ref()
     }
 
-    /// Where walks end.
+    /// The board at which walks end.
     pub fn goal(&self) -> &Board {
         &self.config.goal
     }
 
-    /// Where the blank may turn although it could go straight.
+    /// The squares on which the blank may turn although it could go straight.
     pub fn choices(&self) -> Choices {
         self.config.choices
     }
 
-    /// The key of a board with the next move, or of its marker.
+    /// The key of a board with the next move, or of its marker if there is no next move.
     fn key(&self, board: &Board, next: Option<Move>) -> K {
         let (order, place) = order(board);
         let code = self.codes.iter().position(|code| *code == (place, next)).unwrap_or_default();
@@ -185,14 +188,15 @@ impl<K: Key> ClockwiseSpace<K> {
         (Board::written(self.shape, &reading), next)
     }
 
-    /// Gives `to` the successors of states of a region.
+    /// Passes the successors of states of one region to `to`.
     fn expand(&self, region: u64, keys: &[K], to: &mut impl SuccessorSink<K>) {
         let first = self.orders.first(region);
         // Low bits of the successors in the same region.
         let mut own = Vec::new();
-        // By jump: of those in the region to which it takes all states of this one.
+        // By jump of first tiles: those of the successors in the region to which it takes all states of
+        // this one.
         let mut beyond: Vec<Vec<u64>> = vec![Vec::new(); self.jumps];
-        // By jump: the pattern before, and the numbers after it.
+        // By jump of both parts: the last pattern, and the numbers after the jump.
         let mut last = vec![(u32::MAX, (0, 0)); self.jumps];
         for key in keys {
             let (_, pattern, code) = self.split(*key);
@@ -251,7 +255,7 @@ fn codes(shape: Shape, squares: &[u8]) -> Vec<(u8, Option<Move>)> {
     (0..).zip(squares).flat_map(of_place).collect()
 }
 
-/// The successors of the states of every code. Collects the jumps.
+/// The successors of the states of every code. Adds the jumps that occur to `jumps`.
 fn predecessors(
     shape: Shape,
     squares: &[u8],
@@ -293,7 +297,7 @@ fn predecessors(
 impl<K: Key> KeySpace for ClockwiseSpace<K> {
     type Key = K;
 
-    /// The goal, and the states whose move leads to it.
+    /// The goal's marker, and the states whose move leads to the goal.
     fn seeds(&self) -> Vec<Seed<K>> {
         let goal = &self.config.goal;
         let before = Move::ALL.into_iter().filter_map(|next| {
@@ -324,7 +328,8 @@ impl<K: Key> KeySpace for ClockwiseSpace<K> {
         self.all_successors(&[key], &mut |next| out.push(next));
     }
 
-    /// The order of a region's first tiles is found once, and what a jump makes of them.
+    /// Expands region by region: the first tiles of a region and the effects of jumps on them are computed
+    /// once.
     fn all_successors(&self, keys: &[K], to: &mut impl SuccessorSink<K>) {
         for keys in keys.chunk_by(|a, b| self.split(*a).0 == self.split(*b).0) {
             self.expand(self.split(keys[0]).0, keys, to);
@@ -336,7 +341,7 @@ impl<K: Key> KeySpace for ClockwiseSpace<K> {
         keys.iter().map(of_key).sum()
     }
 
-    /// One for markers only.
+    /// One position for a marker, none for other states.
     fn positions(&self, key: K) -> Option<u64> {
         Some(self.codes[self.code(key)].1.is_none().into())
     }
