@@ -1,4 +1,4 @@
-//! Memory that a dense search takes.
+//! Memory of a dense search.
 
 use strata_engine::dense::Kernel;
 use strata_space::dense::{DenseFolding, DenseSize};
@@ -8,16 +8,16 @@ const MIB: u64 = 1 << 20;
 /// Memory of a dense search, in bytes.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct DenseMemory {
-    /// With all planes in memory.
+    /// Memory with all planes in memory.
     pub whole: u64,
-    /// With one part of them in memory at a time.
+    /// Memory with one part of the planes in memory at a time: the least that a search takes.
     pub least: u64,
 }
 
 impl DenseMemory {
     /// Tables of lanes and digests, and buffers of files.
     const FIXED: u64 = 4 * MIB;
-    /// Limit of the parts that a search is cut into.
+    /// Maximum number of parts into which a search is divided.
     const MOST_PARTS: u64 = 400;
 
     /// The memory of a search of a space of this size.

@@ -13,9 +13,9 @@ use crate::size::given_size;
 
 const MIB: u64 = 1 << 20;
 
-/// With this part of the memory that it would use, a symbolic search still ends, by dropping and
-/// repeating what it has memoised. On Panex 9 a quarter takes some five times as long
-/// (docs/symbolic.md).
+/// A symbolic search still completes with one part in this many of the memory that it would use: it drops
+/// memoised steps and computes them again. On Panex 9, a quarter of the memory takes about five times as
+/// long (docs/symbolic.md).
 const LEAST_PART: u64 = 16;
 
 /// Settings for which the explicit engine is chosen. `k` and `s` are parameters of puzzles that divide
@@ -51,21 +51,21 @@ pub fn check_settings(engine: EngineKind, settings: &[&str]) -> Result<(), Error
     }
 }
 
-/// What a search asks of the engine that is chosen for it.
+/// Requirements of a search that decide which engine is chosen for it.
 #[derive(Clone, Debug)]
 pub struct EngineNeeds<'a> {
     /// Names of the given settings, see [`engine_settings`].
     pub settings: &'a [&'a str],
-    /// Whether the moves of a shortest solution are asked for: a symbolic search holds all layers in
+    /// Whether the moves of a shortest solution are requested. A symbolic search holds all layers in
     /// memory for them.
     pub path: bool,
     /// The memory budget of a worker in bytes.
     pub memory: u64,
     /// Threads of a worker.
     pub threads: usize,
-    /// Limit in bytes of the files on disk; none without a limit.
+    /// Limit in bytes of the files on disk; None for no limit.
     pub disk_limit: Option<u64>,
-    /// Whether a cluster searches. It has no dense searches whose moves have no inverses.
+    /// Whether the search runs in a cluster, which supports a dense search only if its moves have inverses.
     pub in_cluster: bool,
 }
 
@@ -75,7 +75,7 @@ impl EngineNeeds<'_> {
         settings.iter().copied().find(|setting| self.settings.contains(setting))
     }
 
-    /// Whether the settings permit to choose an engine that nobody has named.
+    /// Whether the settings permit an engine that the user has not named.
     fn permit(&self, engine: EngineKind) -> bool {
         let has_files = engine.is_dense() || self.first_of(&OF_FILES).is_none();
         engine.is_explicit() || self.first_of(&OF_EXPLICIT).is_none() && has_files
@@ -91,11 +91,11 @@ pub struct EngineChoice {
     pub reason: String,
 }
 
-/// The engine of a search: the named one, else that of the job that it resumes, if it permits the
-/// settings, else as [`choose_engine`].
+/// The engine of a search: the named one; otherwise the engine of the job that it resumes, if the settings
+/// permit it; otherwise the choice of [`choose_engine`].
 ///
 /// # Errors
-/// [`Error::Space`] if the named engine does not take the space, [`Error::Unsupported`] if it does not
+/// [`Error::Space`] if the named engine cannot search the space, [`Error::Unsupported`] if it does not
 /// support a setting.
 pub fn engine_of(
     space: &Space,
@@ -112,7 +112,7 @@ pub fn engine_of(
     }
 }
 
-/// The named engine, if it takes the space and the settings.
+/// The named engine, if it supports the space and the settings.
 ///
 /// # Errors
 /// As [`engine_of`].
@@ -132,12 +132,13 @@ pub fn named_engine(
 
 /// Chooses the engine of a search: symbolic if the space is nested, no setting needs files and the
 /// expected memory fits; dense if a bit for each state fits the memory or, for a search of the whole
-/// space, the disk; else explicit. The reason names a setting in backticks.
+/// space, the disk; otherwise explicit. The reason names settings in backticks.
 pub fn choose_engine(space: &Space, needs: &EngineNeeds<'_>) -> EngineChoice {
     choose_engine_by(space, || space.dense_size(), needs)
 }
 
-/// As [`choose_engine`], with the size of the dense form from elsewhere, if it is known already.
+/// As [`choose_engine`], with `dense_size` as the source of the size of the dense form, for a caller that
+/// has it already.
 pub fn choose_engine_by(
     space: &Space,
     dense_size: impl Fn() -> Result<DenseSize, SpaceError>,
@@ -159,7 +160,8 @@ pub fn choose_engine_by(
     let dense = match dense_size() {
         Ok(size) => dense_reason(&size, space.is_exhaustive(), needs),
         Err(SpaceError::NoForm { .. }) => Err("no other engine searches this space".to_owned()),
-        // Known without a search, which the dense engine says where others search everything.
+        // The goal is known to be unreachable. The dense engine reports this at once; others would search
+        // the whole space first.
         Err(error @ SpaceError::Unsolvable { .. }) => Ok(error.to_string()),
         Err(error) => Err(refusal(error)),
     };
@@ -168,9 +170,10 @@ pub fn choose_engine_by(
         Err(why) => why,
     };
     match space.check_explicit() {
-        // Of a nested space, the symbolic engine is the one that was expected.
+        // For a nested space, the reason is why the symbolic engine was not chosen.
         Ok(()) => choice(EngineKind::Explicit, symbolic.unwrap_or(dense)),
-        // The dense engine says what a search by it lacks; without a dense form, the key does.
+        // With a dense form, the dense engine's own checks report what is missing; without one, the reason
+        // is the explicit engine's refusal.
         Err(error) if dense_size().is_ok() => {
             choice(EngineKind::Dense, format!("the explicit engine: {}", refusal(error)))
         }
@@ -178,7 +181,7 @@ pub fn choose_engine_by(
     }
 }
 
-/// Why an engine refuses a space. Nobody gave a value for it that could be named.
+/// Why an engine refuses a space. A conflict is given without its parameter, which the user has not set.
 fn refusal(error: SpaceError) -> String {
     match error {
         SpaceError::Conflict { why, .. } => why,
@@ -186,7 +189,7 @@ fn refusal(error: SpaceError) -> String {
     }
 }
 
-/// The engines that take a space, in the order in which they are preferred.
+/// The engines that can search a space, in the order of preference.
 pub fn engines_of(space: &Space) -> Vec<EngineKind> {
     let takes = [
         (EngineKind::Symbolic, space.nested().is_ok()),
@@ -196,8 +199,8 @@ pub fn engines_of(space: &Space) -> Vec<EngineKind> {
     takes.into_iter().filter(|(_, takes)| *takes).map(|(engine, _)| engine).collect()
 }
 
-/// Checks that an engine can search a space that is divided into `shards`. Of `samples` states it is
-/// checked that their moves can be undone, if the space says so and the engine relies on it.
+/// Checks that an engine can search a space that is divided into `shards`. For the explicit engine and an
+/// undirected space, it also checks for `samples` states that their moves can be undone.
 ///
 /// # Errors
 /// [`Error::Space`] if the engine cannot search the space or the work is stopped; [`Error::Option`] for
@@ -225,7 +228,7 @@ pub fn check_engine(
     Ok(())
 }
 
-/// Why the symbolic engine takes a nested space, or does not.
+/// Whether the symbolic engine is suited to a nested space: the reason for it, or as an error against it.
 fn symbolic_reason(space: &Space, needs: &EngineNeeds<'_>) -> Result<String, String> {
     // The search for a path computes no digests.
     let engine = if needs.path { EngineKind::SymbolicLean } else { EngineKind::Symbolic };
@@ -251,7 +254,7 @@ fn symbolic_reason(space: &Space, needs: &EngineNeeds<'_>) -> Result<String, Str
     })
 }
 
-/// Why the dense engine takes a space, or does not.
+/// Whether the dense engine is suited to a space: the reason for it, or as an error against it.
 fn dense_reason(
     size: &DenseSize,
     is_exhaustive: bool,
@@ -270,7 +273,7 @@ fn dense_reason(
     if whole <= needs.memory {
         return Ok(format!("{states} states take {} MiB of memory", whole.div_ceil(MIB)));
     }
-    // Two layers, a bit for each state in each.
+    // Two layers, with a bit for each state.
     let disk = size.states / 4;
     let (whole, least) = (whole.div_ceil(MIB), least.div_ceil(MIB));
     if !is_exhaustive {

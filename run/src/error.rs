@@ -1,4 +1,4 @@
-//! Failures of a search, by what failed.
+//! Errors of a search, by what failed.
 
 use std::path::PathBuf;
 
@@ -10,16 +10,16 @@ use crate::local::error::WorkerError;
 use crate::plan::machine::StopReason;
 use crate::plan::refusal::Refusal;
 
-/// Why a search did not come to a result.
+/// Why a search has no result.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// An option has a value that cannot be used.
+    /// An option has an invalid value.
     #[error("{option}: {why}")]
     Option {
-        /// The option, as the builder calls it.
+        /// The name of the option in the builder.
         option: &'static str,
-        /// Why not.
+        /// Why the value is invalid.
         why: String,
     },
     /// The named engine does not support a given setting.
@@ -43,7 +43,7 @@ pub enum Error {
     /// The explicit engine could not follow a path through the layers.
     #[error(transparent)]
     Engine(strata_engine::explicit::Error),
-    /// The data directory cannot be used from the start.
+    /// The data directory cannot be created, locked or written.
     #[error("{0}")]
     DataDir(StoreError),
     /// The data directory is itself the folder of a job.
@@ -71,13 +71,13 @@ pub enum Error {
         /// The difference.
         refusal: Refusal,
     },
-    /// The plan refused a worker's answer: a defect of Strata.
+    /// The plan refused a worker's answer, which indicates a defect of Strata.
     #[error("the plan failed: {0}")]
     Plan(Refusal),
-    /// A layer of a symbolic job could not be made again, for its states or a path.
+    /// A layer of a symbolic job could not be computed again to list its states or to trace a path.
     #[error(transparent)]
     Step(#[from] StepError),
-    /// A path needs all layers, and the search has not kept them.
+    /// A path needs layers that the search has not kept.
     #[error("job {job} has not kept all layers: a path needs `keep_layers` all")]
     LayersNotKept {
         /// The job.

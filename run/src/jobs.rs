@@ -1,4 +1,4 @@
-//! [`Jobs`] of a data directory, and a [`Job`] that this process may run.
+//! Jobs of a data directory: [`Jobs`] creates and finds them, and a [`Job`] is ready to run.
 
 use std::fmt;
 use std::path::Path;
@@ -24,13 +24,13 @@ use crate::plan::machine::StopReason;
 #[derive(Debug)]
 pub struct Jobs {
     data: DataDir,
-    /// Removed after the lock is released.
+    /// The directory to remove after the lock is released, if it is a temporary one.
     _temporary: Option<TempDir>,
 }
 
 impl Jobs {
-    /// Creates the data directory if it is missing, and locks it. Deletes what an interrupted removal of
-    /// a job has left.
+    /// Creates the data directory if it is missing, and locks it. Deletes the remains of interrupted
+    /// removals of jobs.
     ///
     /// # Errors
     /// [`Error::IsJobFolder`] for the folder of a job, [`Error::DataDir`] if the directory cannot be
@@ -54,11 +54,11 @@ impl Jobs {
         Jobs::lock(dir)
     }
 
-    /// A new data directory in the system's folder of temporary files, which is removed with the value.
-    /// Those of this user's processes that were killed are removed first.
+    /// A new data directory in the system's folder of temporary files. It is removed when the value is
+    /// dropped. The directories left by killed processes of this user are removed first.
     ///
     /// # Errors
-    /// [`Error::Store`] if it cannot be created.
+    /// [`Error::Store`] if the directory cannot be created.
     pub fn temporary() -> Result<Jobs> {
         Jobs::temporary_in(&std::env::temp_dir())
     }
@@ -85,7 +85,7 @@ impl Jobs {
         self.data.path()
     }
 
-    /// The newest unfinished job of that specification.
+    /// The id of the newest unfinished job of a specification.
     pub fn unfinished(&self, spec: &JobSpec) -> Option<String> {
         let jobs = self.data.jobs(&RealFs).ok()?.into_iter().rev();
         let mut read = jobs.filter_map(|job| open(&self.data, &job).ok());
@@ -119,17 +119,18 @@ impl Jobs {
         Ok(Job { request, puzzle, space: Some(space), jobs: self, folder, is_new: true })
     }
 
-    /// Opens the newest unfinished job of the same specification, or else the newest finished one.
+    /// Opens the newest unfinished job of the same specification, otherwise the newest finished one.
+    /// `space` has been opened by `puzzle`.
     ///
     /// # Errors
-    /// [`Error::NoSuchJob`] if there is none, with the differences to the nearest one;
+    /// [`Error::NoSuchJob`] if there is none, with the differences to the nearest job;
     /// [`Error::Store`] if its manifest cannot be read.
     pub fn resume(self, request: Request, space: Space, puzzle: OpenSpace) -> Result<Job> {
         let folder = find(&self.data, &request)?;
         Ok(Job { request, puzzle, space: Some(space), jobs: self, folder, is_new: false })
     }
 
-    /// Creates a job in place of one, whose folder is removed.
+    /// Removes a job's folder and creates a new job in its place.
     ///
     /// # Errors
     /// As [`Self::create`]; those of the removal.
@@ -149,7 +150,7 @@ const TEMPORARY: &str = "strata-temporary-";
 pub struct Job {
     request: Request,
     puzzle: OpenSpace,
-    /// Until a run takes it over, so that its tables exist once.
+    /// The opened space. A run takes it over, so that its tables exist once.
     space: Option<Space>,
     jobs: Jobs,
     folder: JobDir,
@@ -158,10 +159,11 @@ pub struct Job {
 }
 
 impl Job {
-    /// Opens the job in a folder. `options` gets those of its last run, and returns those of the next.
+    /// Opens the job in a folder. `options` receives the options of its last run and returns those of the
+    /// next.
     ///
     /// # Errors
-    /// [`Error::Store`] if its manifest cannot be read or names no space of `puzzle`;
+    /// [`Error::Store`] if its manifest cannot be read or `puzzle` cannot open its space;
     /// [`Error::DataDir`] if another process uses the data directory; those of [`Request::new`].
     pub fn open(
         folder: &Path,
@@ -183,16 +185,16 @@ impl Job {
     /// is returned.
     ///
     /// # Errors
-    /// [`Error::Store`] if a file is missing or damaged; whatever fails. What the last checkpoint holds
-    /// is not lost.
+    /// [`Error::Store`] if a file is missing or damaged; other errors of the search. The last checkpoint
+    /// remains intact.
     pub fn run(&mut self, control: RunControl<'_>) -> Result<Ended> {
         let space = self.take_space()?;
         let is_new = std::mem::take(&mut self.is_new);
         session::run(&self.request, &self.folder, is_new, space, control)
     }
 
-    /// As [`Self::run`], so that [`Self::path`] finds a path soon: all layers are kept where a path is
-    /// traced back through them. If they turn out not to fit the disk, and the puzzle has parameters
+    /// As [`Self::run`], but prepares for [`Self::path`]: keeps all layers where a path is traced back
+    /// through them. If the layers of a new job turn out not to fit the disk, and the puzzle has parameters
     /// for both ends of a path, the search starts over without keeping them.
     ///
     /// # Errors
@@ -231,7 +233,7 @@ impl Job {
     ///
     /// # Errors
     /// [`Error::LayersNotKept`] if layers are missing and the puzzle has no parameters `start` and
-    /// `goal`; [`Error::NoPath`] if the puzzle does not name the moves; whatever fails on the way.
+    /// `goal`; [`Error::NoPath`] if the puzzle does not name the moves; other errors of the searches.
     pub fn path(&self, cancel: &CancelToken) -> Result<PathOutcome> {
         find_path(&self.request, &self.folder, &self.puzzle, cancel)
     }
@@ -245,12 +247,12 @@ impl Job {
         trace_to(&self.request, state, &self.open_space()?, &self.folder)
     }
 
-    /// Up to `number` states of the last layer of the finished job, with shortest ways to the start if
-    /// the space names its moves. States that stand for no position are left out.
+    /// Up to `number` states of the last layer of the finished job, with shortest paths to the start if
+    /// the puzzle names its moves. States that stand for no position are left out.
     ///
     /// # Errors
-    /// [`Error::LayersNotKept`] if the space names its moves and the job has not kept the layers that
-    /// lead to the start; whatever fails on the way.
+    /// [`Error::LayersNotKept`] if the puzzle names its moves and the job has not kept the layers that
+    /// lead to the start; errors of reading them.
     pub fn antipodes(&self, number: u64) -> Result<Antipodes> {
         antipodes(&self.request, &self.folder, &|| self.open_space(), number)
     }
@@ -280,25 +282,25 @@ impl Job {
         Ok(self.folder.read_manifest()?.checkpoint.map_or(0, |last| last.depth))
     }
 
-    /// What is searched, with which resources.
+    /// The request: the search and its resources.
     pub fn request(&self) -> &Request {
         &self.request
     }
 
-    /// Its folder.
+    /// The job's folder.
     pub fn folder(&self) -> &Path {
         self.folder.path()
     }
 
-    /// The data directory that holds its folder.
+    /// The data directory that holds the job's folder.
     pub fn data_dir(&self) -> &Path {
         self.jobs.path()
     }
 
-    /// The space, which the next run takes over.
+    /// The space of the job; the next run takes it over.
     ///
     /// # Errors
-    /// If it is refused.
+    /// If the space cannot be opened.
     pub fn space(&mut self) -> Result<&Space> {
         let space = self.take_space()?;
         Ok(self.space.insert(space))
@@ -319,10 +321,10 @@ impl fmt::Debug for Job {
     }
 }
 
-/// The space of a job that was opened.
+/// Opens the space of a job.
 ///
 /// # Errors
-/// [`StoreError::Corrupt`] if the manifest names no space of `puzzle`.
+/// [`StoreError::Corrupt`] if `puzzle` cannot open the space in the manifest.
 pub fn space_of(
     folder: &JobDir,
     manifest: &Manifest,

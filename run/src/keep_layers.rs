@@ -6,14 +6,14 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-/// Which layers stay on disk besides the two last ones, which a search always needs.
+/// Which layers stay on disk besides the last two, which a search always needs.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum KeepLayers {
-    /// None.
+    /// No other layers.
     #[default]
     Last,
-    /// All.
+    /// All layers.
     All,
     /// Every layer whose depth is a multiple of this.
     Every(NonZeroU32),
@@ -41,7 +41,7 @@ impl fmt::Display for KeepLayers {
     }
 }
 
-/// A text names no layers to keep.
+/// The text is not a valid choice of layers to keep.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("use all, last or every:K with K of at least 1")]
 pub struct KeepLayersError;

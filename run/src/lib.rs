@@ -1,8 +1,9 @@
-//! Runs jobs: plan, driver, workers in one process, checkpoints, paths, forecasts, choice of the engine.
+//! Running of search jobs: plan, driver, workers of one process, checkpoints, paths, forecasts, choice of
+//! the engine.
 //!
 //! [`Plan`] is a pure state machine. [`Driver`] passes its commands to a [`WorkerPool`] and returns
-//! the answers. Plan and driver are the same in one process and in a cluster. [`Worker`] and
-//! [`SymbolicWorker`] compute the layers. [`catalogue`] opens puzzles by name.
+//! the answers. Plan and driver are the same in one process and in a cluster. [`Worker`], [`DenseWorker`]
+//! and [`SymbolicWorker`] compute the layers. [`catalogue`] opens puzzles by name.
 //!
 //! Programs use the crate `strata`, which is built on this one.
 #![forbid(unsafe_code)]

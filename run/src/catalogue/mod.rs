@@ -1,4 +1,4 @@
-//! Puzzles by name: the registry of a program, and spaces with their engines.
+//! Puzzles by name: the registry of a program, and opened puzzles with their engines.
 //!
 //! A [`Registry`] lists the puzzles of a program. The command line, the coordinator and the workers
 //! open every [`Space`] through a registry. Puzzles that ship with Strata are in

@@ -17,7 +17,7 @@ pub struct Entry {
     pub parameters: &'static [Parameter],
     /// Whether commands print paths as named moves.
     pub names_moves: bool,
-    /// Parameters with which a part of a path is searched from both of its ends.
+    /// Values of parameters with which a part of a path is searched from both of its ends.
     pub both_ends: &'static [(&'static str, &'static str)],
     puzzle: TypeId,
     open: Open,
@@ -27,13 +27,13 @@ pub struct Entry {
 type Open = fn(&Parameters, &Work) -> Result<Space, SpaceError>;
 
 impl Entry {
-    /// A puzzle.
+    /// The entry of a puzzle type.
     pub const fn of<P: Puzzle>() -> Entry {
         Entry::opened_by::<P>(|given, work| Space::new(P::open_within(given, work)?))
     }
 
-    /// A puzzle whose parameters choose the type of its space. All types have the name and the parameters
-    /// of `P`.
+    /// The entry of a puzzle whose parameters choose the type of its space. All types have the name and the
+    /// parameters of `P`.
     pub(super) const fn opened_by<P: Puzzle>(open: Open) -> Entry {
         Entry {
             name: P::NAME,
@@ -51,7 +51,7 @@ impl Entry {
         self.puzzle == TypeId::of::<P>()
     }
 
-    /// How the puzzle and its positional parameters are written, as `panex LEVEL`.
+    /// The puzzle's name with its positional parameters, such as `panex LEVEL`.
     pub fn usage(&self) -> String {
         usage(self.name, self.parameters)
     }
@@ -103,8 +103,8 @@ impl Registry {
         self
     }
 
-    /// For a program of this name, which errors show as `PROGRAM solve PUZZLE ...`; `strata` by
-    /// default.
+    /// The registry for a program of this name (by default `strata`). Errors show usage as
+    /// `PROGRAM solve PUZZLE ...`.
     #[must_use]
     pub fn for_program(self, program: &str) -> Registry {
         Registry { program: program.to_owned(), ..self }
@@ -131,7 +131,7 @@ impl Registry {
         })
     }
 
-    /// Names the values given by position and adds those given by flag.
+    /// The parameters of a puzzle from the values given by position and those given by flag.
     ///
     /// # Errors
     /// If there is no such puzzle, there are too few or too many values, or it has no such flag.
@@ -159,16 +159,16 @@ impl Registry {
         Ok(given)
     }
 
-    /// Opens a space; parameters that are missing take their defaults.
+    /// Opens the space of a puzzle; missing parameters take their defaults.
     ///
     /// # Errors
-    /// If the name, a parameter or a value is wrong, or one without a default is missing.
+    /// If the name, a parameter or a value is wrong, or a parameter without a default is missing.
     pub fn open(&self, name: &str, parameters: &Parameters) -> Result<Space, SpaceError> {
         self.open_within(name, parameters, &Work::default())
     }
 
-    /// As [`Self::open`], within a budget of steps, which also counts what the space does later to tell
-    /// the size of its dense form. The work can be cancelled from another thread.
+    /// As [`Self::open`], within a budget of steps. The budget also covers the steps that the space takes
+    /// later to compute the size of its dense form. The work can be cancelled from another thread.
     ///
     /// # Errors
     /// As [`Self::open`]; [`SpaceError::TooMuchWork`] or [`SpaceError::Cancelled`].
@@ -186,7 +186,7 @@ impl Registry {
         }
     }
 
-    /// The parameters of a puzzle as people see them: hashes instead of contents of files.
+    /// The parameters of a puzzle for display: hashes instead of the contents of files.
     pub fn shown(&self, name: &str, parameters: &Parameters) -> Parameters {
         let known = self.find(name).map_or(&[][..], |entry| entry.parameters);
         let shown = parameters.iter().map(|(name, value)| {

@@ -1,4 +1,4 @@
-//! The puzzles that ship with Strata.
+//! Registry of the puzzles that ship with Strata.
 
 use strata_puzzles::Hanoi;
 use strata_puzzles::panex::Panex;
@@ -27,7 +27,8 @@ impl Registry {
     }
 }
 
-/// Sliding tiles; clockwise moves make another graph, with wide keys only where others do not fit.
+/// Sliding tiles. Clockwise moves have a space of their own, with wide keys only where narrow ones do not
+/// fit.
 fn tiles(parameters: &Parameters, _: &Work) -> Result<Space, SpaceError> {
     if !ClockwiseTiles::is_asked(parameters) {
         return Space::new(Tiles::open(parameters)?);
@@ -38,12 +39,12 @@ fn tiles(parameters: &Parameters, _: &Work) -> Result<Space, SpaceError> {
     }
 }
 
-/// A puzzle from a file, with wide keys only where others do not fit: they take longer.
+/// A puzzle from a file, with wide keys, which are slower, only where narrow ones do not fit.
 fn permutation(parameters: &Parameters, work: &Work) -> Result<Space, SpaceError> {
     let puzzle = Permutation::open_within(parameters, work)?;
     match puzzle.check_explicit() {
         Err(SpaceError::KeyTooWide { .. }) => Space::new(puzzle.with_keys::<Key192>()?),
-        // Other engines may take it even so.
+        // Whatever else the explicit engine refuses, other engines may accept.
         _ => Space::new(puzzle),
     }
 }

@@ -14,8 +14,8 @@ use strata_space::{
     check_nested,
 };
 
-/// A puzzle that has been opened, ready for any engine that takes it. Its methods are those of
-/// [`OpenedPuzzle`], and some that follow from them.
+/// An opened puzzle, ready for any engine that supports it. Its methods are those of [`OpenedPuzzle`], and
+/// some that follow from them.
 pub struct Space(Box<dyn OpenedPuzzle>);
 
 impl Space {
@@ -27,19 +27,19 @@ impl Space {
         Ok(Space(Box::new(Opened::<P> { states: P::States::of(puzzle)? })))
     }
 
-    /// When the search is over.
+    /// The condition that ends the search.
     pub fn finish(&self) -> Finish {
         self.state_space().finish()
     }
 
-    /// Whether the search has a goal: one that was given, even if no state matches it. Without, and if
-    /// the whole space is asked for, the search ends when all reachable states are found.
+    /// Whether the search has a goal, even if no state matches it. Without a goal, and with `exhaust`, the
+    /// search ends when all reachable states are found.
     pub fn has_goal(&self) -> bool {
         !self.is_exhaustive()
             && (self.ends().is_some() || !matches!(self.finish(), Finish::Exhausted))
     }
 
-    /// Whether the whole space is listed although there may be a goal.
+    /// Whether the parameter `exhaust` is on: the whole space is listed, whether or not there is a goal.
     pub fn is_exhaustive(&self) -> bool {
         Parameter::EXHAUST.is_on(&self.parameters())
     }
@@ -86,7 +86,7 @@ pub trait OpenedPuzzle: Send + Sync {
     /// Memory of the space's own tables, in bytes.
     fn table_bytes(&self) -> usize;
 
-    /// What is known of the size of the search.
+    /// The size of the search, as far as it is known.
     fn search_size(&self) -> SearchSize;
 
     /// The space as functions of states.
@@ -95,18 +95,18 @@ pub trait OpenedPuzzle: Send + Sync {
     /// Start and goal in text form, if the parameters `start` and `goal` accept any state.
     fn ends(&self) -> Option<[String; 2]>;
 
-    /// Parameters with which a part of a path is searched from both of its ends.
+    /// Values of parameters with which a part of a path is searched from both of its ends.
     fn both_ends(&self) -> &'static [(&'static str, &'static str)];
 
     /// Whether commands print paths as named moves. [`Self::moves`] works either way.
     fn names_moves(&self) -> bool;
 
-    /// Names of the moves along a chain of stored states, or None if it does not lead from the
+    /// Names of the moves along a chain of stored states; None if the chain does not lead from the
     /// start to the goal. A chain without states from the goal may end anywhere.
     fn moves(&self, chain: &Chain) -> Option<Vec<String>>;
 
-    /// Positions in text form, each one move from the one before, for which the states of a chain
-    /// stand, if the puzzle finds them.
+    /// The positions of a path through the states of a chain, in text form, each one move from the one
+    /// before; None if the puzzle does not find them.
     fn positions(&self, chain: &Chain) -> Option<Vec<String>>;
 
     /// Names of the moves between consecutive positions of a path in text form; None if two of them
@@ -123,7 +123,7 @@ pub trait OpenedPuzzle: Send + Sync {
     /// The nested form, for the symbolic engine.
     ///
     /// # Errors
-    /// If there is none for this puzzle or its parameters.
+    /// If this puzzle with its parameters has no nested form.
     fn nested(&self) -> Result<NestedForm, SpaceError>;
 
     /// Checks that the explicit engine can search the space.
@@ -132,19 +132,19 @@ pub trait OpenedPuzzle: Send + Sync {
     /// Why it cannot.
     fn check_explicit(&self) -> Result<(), SpaceError>;
 
-    /// What may make a search better, in one line, such as an option that adds moves.
+    /// A hint in one line that may improve the search, such as an option that adds moves.
     fn advice(&self) -> Option<String>;
 
     /// The size of the dense form.
     ///
     /// # Errors
-    /// If there is none for this puzzle or its parameters.
+    /// If this puzzle with its parameters has no dense form.
     fn dense_size(&self) -> Result<DenseSize, SpaceError>;
 
     /// The dense form, for the dense engine. Its tables are built at every call.
     ///
     /// # Errors
-    /// If there is none for this puzzle or its parameters.
+    /// If this puzzle with its parameters has no dense form.
     fn dense(&self) -> Result<Arc<dyn DenseSpace>, SpaceError>;
 }
 
@@ -239,7 +239,7 @@ impl<P: Puzzle> OpenedPuzzle for Opened<P> {
     }
 }
 
-/// Makes the explicit engine of a form.
+/// Visitor that constructs the explicit engine of a space.
 struct EngineMaker {
     shards: u32,
 }
@@ -278,7 +278,7 @@ impl fmt::Debug for NestedForm {
     }
 }
 
-/// Checks a nested form.
+/// Visitor that checks a nested space and wraps it.
 struct NestedMaker;
 
 impl SymbolicVisitor for NestedMaker {

@@ -1,7 +1,7 @@
-//! Expected time, memory and disk of a search.
+//! Expected time, memory and disk space of a search.
 //!
-//! The rates were measured on machines with two cores (docs/benchmarks.md). A time is a range, since
-//! other machines, and other work on the same machine, make it longer.
+//! The rates were measured on machines with two cores (docs/benchmarks.md). A time is a range, since it
+//! depends on the machine and on other work there.
 
 use strata_space::NestedSize;
 use strata_space::dense::DenseSize;
@@ -14,10 +14,10 @@ use crate::keep_layers::KeepLayers;
 /// Seconds of one thread for a node of a diagram, without digests.
 const NODE_SECONDS: f64 = 3e-6;
 
-/// How much longer a node takes with digests.
+/// Factor of the time of a node with digests.
 const DIGEST_TIME: f64 = 1.27;
 
-/// By what two threads divide the time of a node, without digests and with them.
+/// Speedup by a second thread, without digests and with them.
 const HELPER_SPEED: (f64, f64) = (1.3, 1.55);
 
 /// Bytes of a node: on one thread without digests, and what a second thread and digests add.
@@ -26,25 +26,25 @@ const NODE_BYTES: (u64, u64, u64) = (90, 27, 40);
 /// Bytes of a layer in the history.
 const LINE_BYTES: u64 = 250;
 
-/// Bytes of checkpoints over all nodes: 0.9 MiB for Panex 10.
+/// Bytes of checkpoints per node: 0.9 MiB for Panex 10.
 const NODE_DISK_BYTES: f64 = 0.12;
 
 /// Memory of the process besides nodes.
 const FIXED_BYTES: u64 = 16 << 20;
 
-/// States a second of one thread of the dense engine, with its planes in memory: least and most.
+/// States per second of one thread of the dense engine, with its planes in memory: least and most.
 const DENSE_RATE: Range = Range { low: 80e6, high: 450e6 };
 
-/// The same by parts on disk.
+/// States per second of one thread of the dense engine, by parts on disk: least and most.
 const DENSE_DISK_RATE: Range = Range { low: 25e6, high: 150e6 };
 
-/// Files of the widest layers that are on disk at a time: those of two checkpoints and the next one.
+/// Number of the widest layers that are on disk at a time: those of two checkpoints and the next one.
 const LAYERS_ON_DISK: f64 = 5.0;
 
-/// By what a time can differ: a busy or slower machine takes longer.
+/// Factor by which a time may be wrong in either direction.
 const TIME_FACTOR: f64 = 1.7;
 
-/// What is expected to cost more than this many seconds or bytes on disk is announced.
+/// Seconds and bytes on disk above which the expected cost of a search is announced.
 const LARGE: (f64, u64) = (60.0, 1 << 30);
 
 /// Resources of a search.
@@ -58,10 +58,10 @@ pub struct Resources {
     pub keep: KeepLayers,
 }
 
-/// What a search is expected to cost. What is not known is absent.
+/// Expected cost of a search. Unknown figures are absent.
 #[derive(Copy, Clone, Debug, Default, PartialEq)]
 pub struct Expected {
-    /// Depth at which it ends.
+    /// Depth at which the search ends.
     pub layers: Option<u32>,
     /// States of all layers.
     pub states: Option<f64>,
@@ -72,7 +72,7 @@ pub struct Expected {
     pub seconds: Option<Range>,
     /// Memory in bytes. The explicit engine uses its budget.
     pub memory_bytes: Option<u64>,
-    /// Bytes on disk at most at a time.
+    /// Largest number of bytes on disk at any time.
     pub disk_bytes: Option<u64>,
 }
 
@@ -83,14 +83,14 @@ impl Expected {
             || self.disk_bytes.is_some_and(|bytes| bytes > LARGE.1)
     }
 
-    /// Whether nothing is known.
+    /// Whether states, time and disk space are all unknown.
     pub fn is_unknown(&self) -> bool {
         self.seconds.is_none() && self.states.is_none() && self.disk_bytes.is_none()
     }
 }
 
 impl Forecast {
-    /// What the search is expected to cost with these resources.
+    /// The expected cost of the search with these resources.
     pub fn expected(&self, resources: &Resources) -> Expected {
         let mut expected = Expected {
             layers: self.layers(),
@@ -120,7 +120,7 @@ impl Forecast {
             low: if self.is_upper_bound() { 0.0 } else { states / (rate.high * threads) },
             high: states / (rate.low * threads),
         });
-        // A layer has at most a bit for each state; some three are on disk at a time.
+        // A layer has at most a bit for each state; about three are on disk at a time.
         let layer = dense.states.div_ceil(8);
         let kept = match (resources.keep, self.layers()) {
             (KeepLayers::Last, _) => Some(3),
@@ -144,14 +144,14 @@ impl Forecast {
         };
         let node = NODE_SECONDS * if has_digests { DIGEST_TIME } else { 1.0 } / speed;
         expected.seconds = Some(Range::around(nodes * node, TIME_FACTOR));
-        // With less than it would use it drops what it has memoised.
+        // With a smaller budget the search drops memoised steps.
         let whole = FIXED_BYTES + (nodes * bytes as f64) as u64;
         expected.memory_bytes = Some(whole.min(resources.memory));
         let lines = self.layers().map(|layers| u64::from(layers) * LINE_BYTES);
         expected.disk_bytes = lines.map(|lines| lines + (nodes * NODE_DISK_BYTES) as u64);
     }
 
-    /// The share of the work of the whole search that is done at its end, which may be a limit.
+    /// The share of the work of the whole search up to the end, which may be the depth limit.
     fn share_of_end(&self) -> f64 {
         match (self.size.layers, self.layers(), self.size.nested) {
             (Some(layers), Some(end), Some(NestedSize { work_by_depth: Some(curve), .. })) => {

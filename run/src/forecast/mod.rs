@@ -1,9 +1,8 @@
-//! Forecasts of searches: what a search costs, expected before it starts, and the time that is left
-//! while it runs.
+//! Forecasts of searches: the expected cost before a search starts, and the time left while it runs.
 //!
-//! Everything is pure: figures in, figures out. [`Forecast`] has what is known of a search's size.
-//! [`Forecast::expected`] derives time, memory and disk. [`RemainingTime`] compares the work that is
-//! done with the time that it took. Where there is no basis for a figure, it is absent.
+//! All functions are pure. [`Forecast`] has the known figures of a search's size.
+//! [`Forecast::expected`] derives time, memory and disk space. [`RemainingTime`] estimates the time left
+//! from the work done so far and the time that it took. A figure without a basis is absent.
 
 mod cost;
 mod model;

@@ -1,4 +1,4 @@
-//! What is known of the size of a search.
+//! Forecast of a search: its known size, and the measure of its work.
 
 use strata_space::SearchSize;
 use strata_space::dense::{DenseFolding, DenseSize};
@@ -11,7 +11,7 @@ use crate::catalogue::Space;
 /// on Panex 5 and 6.
 pub(super) const LAYER_SECONDS: f64 = 3e-4;
 
-/// What is known of the size of a search, and how its work is measured.
+/// The known size of a search, and the measure of its work.
 ///
 /// The default has no figures.
 #[derive(Clone, Debug, Default)]
@@ -29,11 +29,11 @@ pub struct Forecast {
 }
 
 impl Forecast {
-    /// See [`Self::expected_layers`].
+    /// Maximum number of layers that [`Self::expected_layers`] returns besides the last.
     pub const EXPECTED_LAYERS: u32 = 256;
 
-    /// What is known of the search of a space by an engine, which stops at `max_layers` if that is
-    /// given.
+    /// The forecast of the search of a space by an engine. The search stops at depth `max_layers`, if it
+    /// is given.
     pub fn new(space: &Space, engine: EngineKind, max_layers: Option<u32>) -> Forecast {
         let dense = if engine.is_symbolic() { None } else { space.dense_size().ok() };
         // With symmetry, the explicit engine stores one state of each orbit.
@@ -42,7 +42,7 @@ impl Forecast {
         Forecast::of(space.search_size(), dense, engine, max_layers)
     }
 
-    /// As [`Self::new`], from the sizes of a space and of its dense form.
+    /// As [`Self::new`], given the sizes of the search and of the dense form.
     pub fn of(
         mut size: SearchSize,
         dense: Option<DenseSize>,
@@ -51,7 +51,7 @@ impl Forecast {
     ) -> Forecast {
         let mut is_upper_bound = false;
         if let (Some(dense), None) = (dense, size.states) {
-            // A space with a dense form is searched whole by the explicit engine, too.
+            // The explicit engine searches the same states as the dense engine.
             size.states = Some(dense.states);
             is_upper_bound = dense.has_goal;
         }
@@ -89,7 +89,7 @@ impl Forecast {
     pub fn layers(&self) -> Option<u32> {
         match (self.size.layers, self.max_layers) {
             (Some(layers), Some(max)) => Some(layers.min(max)),
-            // Without a known depth the search may end before the limit.
+            // If the depth is unknown, the search may end before the limit.
             (layers, _) => layers,
         }
     }
@@ -106,14 +106,15 @@ impl Forecast {
         }
     }
 
-    /// Whether [`Self::states`] are those of the whole space, and the search may end before it has
-    /// found all of them.
+    /// Whether [`Self::states`] counts the whole space although the search may end before it has found all
+    /// states.
     pub fn is_upper_bound(&self) -> bool {
         self.is_upper_bound
     }
 
-    /// Expected states of layers after `depth`, by depth: at most [`Self::EXPECTED_LAYERS`], at even
-    /// distances, and the last one. Empty if the shape of the search is not known.
+    /// Expected numbers of states of layers after `depth`, as pairs of depth and states: at most
+    /// [`Self::EXPECTED_LAYERS`] evenly spaced layers, and the last one. Empty if the shape of the search
+    /// is unknown.
     pub fn expected_layers(&self, depth: u32) -> Vec<(u32, f64)> {
         self.expected_layers_after(depth).unwrap_or_default()
     }
@@ -138,13 +139,13 @@ impl Forecast {
     }
 
     /// Share of the work that is done, from 0 to 1, when the layer at `depth`, of `width` states, is
-    /// complete and all layers so far have `states`. None if the work is not known, or if the search is beyond its
-    /// expected end.
+    /// complete and all layers so far have `states` states. None if the work is unknown, or if the search
+    /// is beyond its expected end.
     pub fn share_of_work(&self, depth: u32, width: u64, states: u64) -> Option<f64> {
         self.work?.share(depth, width as f64, states as f64)
     }
 
-    /// States that a dense search finds, if it is known that it finds all of them.
+    /// Number of states that a dense search finds; None if it may end before it has found all states.
     pub(crate) fn dense_states(&self) -> Option<f64> {
         self.dense?;
         self.work.and(self.states())

@@ -1,23 +1,24 @@
-//! Remaining time of the dense engine where a few layers find most of the space.
+//! Remaining time of a dense search where a few layers have most of the states.
 //!
-//! A pass over a wide layer reads the planes of the whole space. So it takes about as long as the
-//! pass before, whatever its states, and the question is how many passes are left. In spaces such as
-//! puzzles of permutations that follows from the share of the states that is not reached yet.
+//! A pass over a wide layer reads the planes of the whole space, so it takes about as long as the pass
+//! before, however many states it finds. The remaining time is then the number of remaining passes. In
+//! spaces such as permutation puzzles, this number follows from the share of the states that is not
+//! reached yet.
 
 use super::range::Range;
 
-/// Share of the states below which nothing is said: the first layers take as long as it takes to
-/// prepare memory and files.
+/// Share of the states below which there is no estimate: preparing memory and files dominates the time of
+/// the first layers.
 const MIN_SHARE: f64 = 0.03;
 
-/// Least growth from layer to layer of a space with few layers, early in the search.
+/// Least growth from layer to layer, early in the search, by which a space is taken to have few layers.
 const FAST_GROWTH: f64 = 1.6;
 
 /// Growth is measured up to this share of the states.
 const EARLY: f64 = 0.3;
 
-/// Share of the states that is not reached, and the remaining time over that of the last layer. The
-/// means of the pyraminx in memory and by parts, 12 pancakes and the 2x2x2 cube.
+/// Pairs of the share of the states that is not reached and the remaining time in units of the last
+/// layer's time: means of the pyraminx in memory and by parts, 12 pancakes and the 2x2x2 cube.
 const PASSES: [(f64, f64); 7] = [
     (0.92, 5.4),
     (0.7, 3.5),
@@ -28,7 +29,7 @@ const PASSES: [(f64, f64); 7] = [
     (0.000_001, 0.2),
 ];
 
-/// By what the estimate may be wrong.
+/// Factor by which the estimate may be wrong in either direction.
 const UNCERTAINTY: f64 = 1.3;
 
 /// Layers of a dense search so far.
@@ -36,13 +37,14 @@ const UNCERTAINTY: f64 = 1.3;
 pub struct PlanePasses {
     /// States of the last layer.
     width: f64,
-    /// Greatest growth from one layer to the next early in the search, of layers with some states.
+    /// Largest growth from one layer to the next, early in the search but after the smallest layers.
     growth: f64,
     left: Option<Range>,
 }
 
 impl PlanePasses {
-    /// Adds a layer of `width` states that took `seconds`. The layers so far have `states` of `all`.
+    /// Adds a layer of `width` states that took `seconds`. The layers so far have `states` of the `all`
+    /// states of the space.
     pub fn add(&mut self, width: u64, states: u64, all: f64, seconds: f64) {
         let (width, share) = (width as f64, states as f64 / all);
         // The first layers of any space grow fast.
@@ -54,7 +56,7 @@ impl PlanePasses {
             .then(|| Range::around(seconds * passes(1.0 - share), UNCERTAINTY));
     }
 
-    /// Whether a few layers find most of the space. Only then is there an estimate.
+    /// Whether the growth indicates a space with few layers. There is an estimate only for these.
     pub fn is_fast(&self) -> bool {
         self.growth >= FAST_GROWTH
     }
@@ -65,7 +67,7 @@ impl PlanePasses {
     }
 }
 
-/// The remaining passes, by the share of the states that is not reached.
+/// Number of remaining passes, given the share of the states that is not reached.
 fn passes(unreached: f64) -> f64 {
     let (first, last) = (PASSES[0], PASSES[PASSES.len() - 1]);
     if unreached >= first.0 {

@@ -12,19 +12,19 @@ pub struct Range {
 }
 
 impl Range {
-    /// A figure that may be wrong by a factor, at least 1, in both directions.
+    /// The range of a figure that may be wrong by `factor`, at least 1, in both directions.
     pub fn around(figure: f64, factor: f64) -> Range {
         Range { low: figure / factor, high: figure * factor }
     }
 
-    /// One figure for the range: the geometric mean of its ends, or half of the most if the least is
-    /// 0.
+    /// A single figure for the range: the geometric mean of its ends, or half of the upper end if the lower
+    /// end is 0.
     pub fn middle(&self) -> f64 {
         if self.low > 0.0 { (self.low * self.high).sqrt() } else { self.high / 2.0 }
     }
 
-    /// What is left of both ends after `passed`. The end that is passed first becomes 0; a tenth of
-    /// the most always stays.
+    /// The range of what is left after `passed`: both ends are reduced by it, the lower end down to 0, the
+    /// upper end down to a tenth.
     pub fn after(&self, passed: f64) -> Range {
         let low = (self.low - passed).max(0.0);
         Range { low, high: (self.high - passed).max(self.high / 10.0) }
@@ -41,7 +41,7 @@ impl fmt::Display for Range {
 
 /// Seconds in one or two units.
 fn time(seconds: f64) -> String {
-    // Truncation is intended: a time beyond 2^64 seconds is the greatest.
+    // The conversion saturates: longer times count as 2^64 - 1 seconds.
     let whole = seconds.round().max(0.0) as u64;
     let (minutes, hours, days) = (whole / 60, whole / 3600, whole / 86_400);
     let pair = |first: u64, unit: &str, second: u64, other: &str| match second {

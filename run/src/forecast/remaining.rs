@@ -1,30 +1,30 @@
-//! Remaining time, from the work that was done and the time that it took.
+//! Remaining time of a search, from the work done so far and the time that it took.
 
 use super::range::Range;
 
-/// Least time in seconds, and least share of the remaining work, from which the speed of a run is
-/// judged: of one without an earlier speed, and of one that has it.
+/// Least time in seconds, and least share of the work left at the start of the run, after which the run's
+/// own speed is used: for a run without an earlier speed, and for one with it.
 const LEAST: [(f64, f64); 2] = [(0.5, 0.02), (3.0, 0.05)];
 
-/// The speed is that of this share of the run, but at least of [`RECENT_SECONDS`].
+/// Share of the run, at its end, over which the speed is measured, but at least [`RECENT_SECONDS`].
 const RECENT_SHARE: f64 = 0.3;
 
 /// The least time over which the speed is measured, in seconds.
 const RECENT_SECONDS: f64 = 3.0;
 
-/// Seconds that the speed of the run before counts for, beside those of the new one.
+/// Weight of the earlier run's speed in the mean, as seconds of the new run.
 const EARLIER_SECONDS: f64 = 5.0;
 
-/// Share of the remaining work after which the range is narrowest.
+/// Share of the work left at the start of the run after which the range is narrowest.
 const SETTLED_SHARE: f64 = 0.2;
 
-/// By what the estimate may be wrong once it has settled, and how much more at first.
+/// Factor by which the estimate may be wrong once it has settled, and the addition to it at first.
 const UNCERTAINTY: (f64, f64) = (1.15, 0.2);
 
-/// Limit of the factor between the middle of the range and its ends.
+/// Largest factor between the middle of the range and its ends.
 const MOST_UNCERTAINTY: f64 = 1.5;
 
-/// Limit of samples; beyond it, every second one is dropped.
+/// Maximum number of samples; when it is reached, every second one is dropped.
 const MOST_SAMPLES: usize = 256;
 
 /// The work that was done at some time.
@@ -37,7 +37,7 @@ struct Sample {
 }
 
 impl Sample {
-    /// Share of the work in a second since an earlier sample. None without progress.
+    /// Share of the work per second since an earlier sample. None without progress.
     fn speed_since(&self, earlier: &Sample) -> Option<f64> {
         let (seconds, share) = (self.seconds - earlier.seconds, self.share - earlier.share);
         (seconds > 0.0 && share > 0.0).then(|| share / seconds)
@@ -46,21 +46,21 @@ impl Sample {
 
 /// Estimate of the remaining time.
 ///
-/// The speed is that of the last third of the run, so that the estimate follows changes, and the
-/// range contains the mean speed of the run. After a resume or a rollback the earlier speed is used
-/// until the new run has one.
+/// The speed is that of the last 30 % of the run, so that the estimate follows changes. The range also
+/// covers the estimate by the mean speed of the run, within limits. After a resume or a rollback, the
+/// earlier speed is used until the new run has one.
 #[derive(Clone, Debug, Default)]
 pub struct RemainingTime {
     /// Samples of the run, in order.
     samples: Vec<Sample>,
-    /// Share of the work in a second in the run before.
+    /// Speed of the run before: share of the work per second.
     speed_before: Option<f64>,
     left: Option<Range>,
 }
 
 impl RemainingTime {
-    /// Notes that a share of the work is done after `seconds` seconds of search. A `None` ends the
-    /// estimate: the search does not go as expected.
+    /// Records that a share of the work is done after `seconds` seconds of search. `None` resets the
+    /// estimate: the search has gone beyond its expected end.
     pub fn add(&mut self, seconds: f64, share: Option<f64>) {
         let Some(share) = share else {
             *self = RemainingTime::default();
@@ -78,10 +78,10 @@ impl RemainingTime {
         self.left = self.estimate(&now);
     }
 
-    /// Begins a new run that continues from a share of the work: another one follows, or a rollback
+    /// Begins a new run that continues from a share of the work, after a resume or after a rollback that
     /// repeats some layers.
     pub fn restart(&mut self, seconds: f64, share: Option<f64>) {
-        // What is repeated was done at the speed of that time, not of later layers.
+        // The earlier speed is that of the work before `share`: later layers are repeated.
         self.samples.retain(|sample| share.is_none_or(|share| sample.share <= share));
         let speed = self.speeds().map(|(recent, _)| recent);
         *self = RemainingTime { speed_before: speed.or(self.speed_before), ..Self::default() };
@@ -95,7 +95,7 @@ impl RemainingTime {
         self.left
     }
 
-    /// Share of the work in a second, of late and in the whole run.
+    /// Speeds as shares of the work per second: the recent one and that of the whole run.
     fn speeds(&self) -> Option<(f64, f64)> {
         let (first, last) = (self.samples.first()?, self.samples.last()?);
         let overall = last.speed_since(first)?;
@@ -103,7 +103,7 @@ impl RemainingTime {
         let before = |sample: &&Sample| sample.seconds <= last.seconds - span;
         let from = self.samples.iter().rev().find(before).unwrap_or(first);
         let (recent, span) = (last.speed_since(from)?, last.seconds - from.seconds);
-        // Some seconds of a new run say less than the run before.
+        // The first seconds of a new run are less reliable than the run before.
         let before = self.speed_before.map_or((0.0, 0.0), |speed| (speed, EARLIER_SECONDS));
         let recent = (recent * span + before.0 * before.1) / (span + before.1);
         Some((recent, overall))

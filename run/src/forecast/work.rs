@@ -1,4 +1,4 @@
-//! Measures of the work of a search, by which its layers are compared.
+//! Measures of the work of a search, by states or by depth.
 
 use strata_space::Curve;
 
@@ -6,13 +6,13 @@ use strata_space::Curve;
 /// Measured on 10 pancakes, whose layers grow by a factor of 7.
 const EXPANSION: f64 = 0.3;
 
-/// How the work up to a layer is measured.
+/// Measure of the work up to a layer.
 #[derive(Copy, Clone, Debug, PartialEq)]
 pub(super) enum Work {
     /// By states, with a fixed part for each layer.
     ///
-    /// A layer costs the expansion of the one before it and the storing of its own states: where
-    /// layers grow fast, it matters which.
+    /// A layer costs the expansion of the states of the layer before and the storing of its own states.
+    /// The difference matters where layers grow fast.
     States {
         /// States at the end.
         states: f64,
@@ -21,7 +21,7 @@ pub(super) enum Work {
         /// Work of a layer besides that of its states, in states.
         layer_cost: f64,
     },
-    /// By depth.
+    /// By depth, with a curve of the work.
     Depth {
         /// Share of the work by share of the depth.
         curve: Curve,

@@ -1,4 +1,4 @@
-//! Check of single layer files, also where a job has no manifest: at a worker of a cluster.
+//! Check of single layer files without a manifest, as a worker of a cluster needs it.
 
 use std::num::NonZeroU32;
 use std::sync::Arc;
@@ -24,7 +24,7 @@ use crate::plan::sums::totals_of;
 /// Memory for the regions of the kernel that recomputes digests.
 const MEMORY: KernelMemory = KernelMemory { regions: 64 << 20, memo: 0 };
 
-/// Reads files of layers in full, and counts their states again.
+/// Checker of layer files: reads them in full and counts their states again.
 pub struct FileChecker {
     spec: JobSpec,
     reader: Reader,
@@ -37,8 +37,8 @@ enum Reader {
 }
 
 impl FileChecker {
-    /// A checker for the files of jobs of a specification, whose space is opened. `memory` limits the
-    /// diagrams of a symbolic job, in bytes; other engines take 64 MiB.
+    /// A checker for the files of jobs of a specification. `space` is the opened space. `memory` is the
+    /// limit for the diagrams of a symbolic job, in bytes; other engines take 64 MiB.
     ///
     /// # Errors
     /// [`Error::Space`] if the engine cannot search the space, [`Error::Step`] for too little memory.
@@ -68,11 +68,12 @@ impl FileChecker {
         }
     }
 
-    /// Reads a file of a layer in full. Depth, name, length and seal of the record are compared with
-    /// the file, and the file's counts and digest with its states. Returns what the file has.
+    /// Reads a file of a layer in full. Compares the depth, name, length and seal in the record with the
+    /// file, and the file's counts and digest with its states. Returns the counts and digest.
     ///
     /// # Errors
-    /// [`Error::Store`] if the file is missing, damaged or another one.
+    /// [`Error::Store`] if the file is missing, damaged or not the one recorded; [`Error::Worker`] if a
+    /// diagram does not fit the memory.
     pub fn check(&mut self, folder: &JobDir, record: &CheckpointFile) -> Result<LayerTotals> {
         if let Reader::Symbolic(search) = &mut self.reader {
             load_diagram(folder, record, &mut **search)?;
@@ -80,7 +81,7 @@ impl FileChecker {
         }
         let layer = open_record(folder, self.spec.engine, record)?;
         let found = if record.is_older() {
-            // They have no digest, and a checksum of every byte.
+            // Files of older layers have no digest; their checksums cover every byte.
             let VerifiedCounts { regions, states, .. } = layer.verify(&mut |_, _| {})?;
             LayerTotals { regions, states, ..LayerTotals::default() }
         } else {
@@ -90,7 +91,8 @@ impl FileChecker {
         Ok(found)
     }
 
-    /// Reads a layer again in full, and counts its states. A diagram has no such layers.
+    /// Reads a layer file in full, and counts its states. For a symbolic job, returns the counts of the
+    /// diagram that was loaded last, since it has no such files.
     pub(super) fn recount(&mut self, layer: &Layer) -> std::result::Result<LayerStats, StoreError> {
         match &mut self.reader {
             Reader::Explicit(kernel) => {

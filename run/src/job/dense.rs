@@ -1,4 +1,4 @@
-//! States of dense layer files: listed, found, counted again.
+//! States of dense layer files: listing, look-up and recount.
 
 use std::ops::ControlFlow;
 
@@ -19,8 +19,8 @@ impl From<StoreError> for Stop {
     }
 }
 
-/// Calls `visit` for every `step`-th state of layer files after the first `skip`, ascending in each,
-/// until it breaks.
+/// Calls `visit` for the state with the index `skip` and for every `step`-th state after it, file by file
+/// and ascending in each, until it breaks.
 ///
 /// # Errors
 /// If a file is damaged.
@@ -30,7 +30,7 @@ pub(crate) fn visit_states(
     (skip, step): (u64, u64),
     visit: &mut dyn FnMut(DenseState) -> ControlFlow<()>,
 ) -> Result<(), StoreError> {
-    // States until the next one that is wanted.
+    // Number of states to skip before the next visit.
     let mut left_out = skip;
     let mut visit_words = |first: u32, words: &[u64]| {
         let blocks = (first..).zip(words.chunks_exact(numbering.rows as usize));
@@ -60,7 +60,7 @@ pub(crate) fn visit_states(
     Ok(())
 }
 
-/// The index of a state that one of the files of a dense layer has; none if they have none.
+/// The index in `states` of a state that the files of a dense layer hold; None if they hold none of them.
 ///
 /// # Errors
 /// If a file is damaged, or a state has a block that does not exist.
@@ -83,7 +83,7 @@ pub fn find_state(
     Ok(None)
 }
 
-/// Counts the states of a layer file again.
+/// Counts the states of a layer file.
 ///
 /// # Errors
 /// If the file is damaged.

@@ -1,8 +1,8 @@
-//! Typed events of a run: the single source of progress, JSON lines and logs.
+//! Events of a run, from which progress display, JSON lines and logs are made.
 
 use strata_store::LayerRecord;
 
-/// Something that happened in a run.
+/// An event of a run.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Event {
@@ -15,7 +15,7 @@ pub enum Event {
     },
     /// A layer is complete. Layers of earlier runs come first, in order.
     Layer(LayerEvent),
-    /// A checkpoint is durable: a crash from here on loses nothing up to its depth.
+    /// A checkpoint is durable: a later crash loses no layer up to its depth.
     Checkpoint {
         /// The last layer in it.
         depth: u32,
@@ -29,20 +29,20 @@ pub enum Event {
 /// A complete layer.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct LayerEvent {
-    /// Its figures.
+    /// The layer's figures.
     pub layer: LayerRecord,
-    /// Time it took, in seconds.
+    /// Time that the layer took, in seconds.
     pub took: f64,
     /// States of all layers up to this one.
     pub total_states: u64,
-    /// Whether an earlier run made it.
+    /// Whether an earlier run searched the layer.
     pub replayed: bool,
 }
 
-/// Makes events of layers that come in order.
+/// Creates the events of layers, which must come in order of depth.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct LayerEvents {
-    /// Search time and states up to the last layer.
+    /// Search time in seconds up to the last layer.
     end: f64,
     total_states: u64,
 }

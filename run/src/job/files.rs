@@ -1,4 +1,4 @@
-//! Layer files of a job, opened by its records.
+//! Opening of a job's layer files by their records.
 
 use std::path::Path;
 
@@ -9,7 +9,7 @@ use crate::local::worker::check_encoding;
 /// Opens a file of a checkpoint.
 ///
 /// # Errors
-/// If it is missing, damaged or another one.
+/// If the file is missing, damaged or not the one recorded.
 pub(crate) fn open_record(
     folder: &JobDir,
     engine: EngineKind,

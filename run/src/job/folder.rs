@@ -31,8 +31,8 @@ pub(crate) fn create(data: &DataDir, request: &Request) -> Result<JobDir> {
     }
 }
 
-/// The specification of the job that a resume of a search of this space would continue, whatever its
-/// engine: of the newest unfinished job, or else of the newest finished one.
+/// The specification of the job that a resumed search of this space continues, with any engine: the newest
+/// unfinished job, otherwise the newest finished one. None if there is no job of this space.
 pub fn spec_to_resume(dir: &Path, space: &Space) -> Option<JobSpec> {
     let folders = std::fs::read_dir(dir).into_iter().flatten().flatten();
     let jobs = folders.filter_map(|folder| JobDir::open(Arc::new(RealFs), &folder.path()).ok());
@@ -43,16 +43,16 @@ pub fn spec_to_resume(dir: &Path, space: &Space) -> Option<JobSpec> {
     same.max_by_key(rank).map(|manifest| manifest.spec)
 }
 
-/// The order in which jobs of a specification are resumed, the first one last.
+/// Sort key of the jobs of a specification; the job to resume has the largest.
 fn rank(manifest: &Manifest) -> (bool, u64) {
     (manifest.state != RunState::Done, manifest.created)
 }
 
-/// Creates the data directory if it is missing, and locks it for this process. Deletes what an
-/// interrupted removal of a job has left.
+/// Creates the data directory if it is missing, and locks it for this process. Deletes the remains of
+/// interrupted removals of jobs.
 ///
 /// # Errors
-/// [`Error::DataDir`] if it cannot be created or locked.
+/// [`Error::DataDir`] if the directory cannot be created or locked.
 pub(crate) fn lock_data_dir(dir: &Path) -> Result<DataDir> {
     let data = DataDir::lock(&RealFs, dir).map_err(Error::DataDir)?;
     if let Err(error) = remove_remains(&RealFs, data.path()) {
@@ -61,12 +61,12 @@ pub(crate) fn lock_data_dir(dir: &Path) -> Result<DataDir> {
     Ok(data)
 }
 
-/// The folder in a job's folder with the searches for parts of its path.
+/// The subfolder of a job's folder for the searches of parts of its path.
 pub(crate) fn parts_of(folder: &JobDir) -> PathBuf {
     folder.path().join("parts")
 }
 
-/// Removes the searches for parts of a path that this process or a killed one has left. The data directory
+/// Removes the searches of parts of a path that this process or a killed one has left. The data directory
 /// of the job is locked.
 ///
 /// # Errors
@@ -81,7 +81,7 @@ pub(crate) fn remove_parts(folder: &JobDir) -> Result<()> {
     }
 }
 
-/// Six random characters that distinguish jobs with the same label.
+/// Six characters, different for each call, that distinguish jobs with the same label.
 fn suffix(attempt: u32) -> String {
     const DIGITS: &[u8; 32] = b"abcdefghijklmnopqrstuvwxyz234567";
     let mut hasher = DefaultHasher::new();
@@ -97,7 +97,7 @@ pub(crate) fn open(
     JobDir::open(Arc::new(RealFs), &data.path().join(job))
 }
 
-/// The job to resume: the newest unfinished job of the same specification, or else the newest
+/// The job to resume: the newest unfinished job of the same specification, otherwise the newest
 /// finished one.
 pub(crate) fn find(data: &DataDir, request: &Request) -> Result<JobDir> {
     let own = format!("{}-", request.label);

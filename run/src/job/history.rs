@@ -1,4 +1,4 @@
-//! A job's history, checked against its manifest.
+//! History of a job, checked against its manifest.
 
 use std::path::PathBuf;
 
@@ -9,7 +9,7 @@ use strata_store::{
 
 use crate::plan::sums::{Totals, stats_of, totals_of};
 
-/// The layers up to a checkpoint, which records their checksum.
+/// The layers of a job up to its last checkpoint.
 #[derive(Clone, Debug, Default)]
 pub struct JobHistory {
     /// The layers in order, from depth 0.
@@ -53,10 +53,10 @@ pub(super) fn check<T: PartialEq + std::fmt::Debug>(
     if expected == found { Ok(()) } else { Err(differs(file(), what, expected, found)) }
 }
 
-/// Adds figures that a file records. A file may have impossible figures under a right checksum.
+/// Adds figures that a file records. Even a file with a valid checksum may record impossible figures.
 ///
 /// # Errors
-/// If a sum exceeds 64 bits, or a digest is none.
+/// If a sum exceeds 64 bits, or a digest is invalid.
 pub(super) fn add(
     file: &dyn Fn() -> PathBuf,
     sum: &mut LayerStats,
@@ -76,7 +76,7 @@ pub(super) fn add(
     Ok(())
 }
 
-/// Reads the history up to the checkpoint and compares it with the manifest.
+/// Reads the history up to the last checkpoint and compares it with the manifest.
 ///
 /// # Errors
 /// If a file is missing or damaged, or the two disagree.

@@ -1,4 +1,4 @@
-//! Layers of a job that were written to disk: opened for paths, counted and listed.
+//! Layers of a job: access for paths, counting and listing.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -42,7 +42,7 @@ impl<'a> JobLayers<'a> {
         let engine = manifest.spec.engine;
         let (depth, records) =
             manifest.checkpoint.map_or((0, Vec::new()), |last| (last.depth, last.layers));
-        // Files of older layers are none of a single layer.
+        // A file of older layers holds several layers, so it is left out.
         let records = records.into_iter().filter(|record| !record.is_older()).collect();
         Ok(JobLayers { folder, engine, depth, records, lines })
     }
@@ -79,7 +79,7 @@ impl<'a> JobLayers<'a> {
         self.lines.get(depth as usize).map_or(&[], |line| &line.kept)
     }
 
-    /// Bytes of all of them.
+    /// Bytes of all these files.
     pub(crate) fn bytes(&self) -> u64 {
         let kept = self.lines.iter().flat_map(|line| &line.kept);
         let records = self.records.iter().map(|record| record.bytes).sum::<u64>();
@@ -111,15 +111,15 @@ enum Content {
 /// A state of a listed layer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ListedState {
-    /// A position that it stands for, in the space's text form.
+    /// A position that the state stands for, in the space's text form.
     pub text: String,
-    /// The state as the explicit engine stores it; none in a layer of another engine.
+    /// The state as the explicit engine stores it; None in a layer of another engine.
     pub state: Option<State>,
 }
 
 /// Opens a layer of a job, also while the job runs.
 ///
-/// A symbolic layer that the job's checkpoint does not hold is searched again, in `memory` bytes.
+/// A symbolic layer that the job's checkpoint does not hold is computed again, in `memory` bytes.
 ///
 /// # Errors
 /// [`Error::LayerNotHeld`] or [`Error::NoLayer`] if there is no such layer, [`Error::Step`] or
@@ -139,7 +139,7 @@ pub fn open_layer(
     }
 }
 
-/// Number of states of a layer by the job's history, which has layers that the job does not hold, too.
+/// Number of states of a layer by the job's history, which also records layers whose files are not kept.
 ///
 /// # Errors
 /// [`Error::NoLayer`] if there is no such layer, [`Error::Store`] if the history is damaged.
@@ -155,7 +155,7 @@ fn open_files(folder: &JobDir, manifest: Manifest, space: Space, depth: u32) -> 
     let (manifest, layers) = with_current(folder, manifest, |manifest| -> Result<_> {
         let history = read_history(folder, manifest)?;
         let last = history.lines.len().saturating_sub(1) as u32;
-        // The checkpoint of a whole space has one more layer, which is empty.
+        // The last checkpoint of a whole space has one more layer, which is empty and not in the history.
         if depth > last && !history.lines.is_empty() {
             return Err(Error::NoLayer { depth, last });
         }
@@ -208,7 +208,7 @@ fn open_diagram(
     advance_to(search, depth)
 }
 
-/// A layer of a symbolic search that is made here, in `memory` bytes.
+/// A layer of a symbolic search, computed from the start in `memory` bytes.
 ///
 /// # Errors
 /// [`Error::NoLayer`] if there is no such layer, [`Error::Step`] if it does not fit the memory,
@@ -235,7 +235,7 @@ fn open_search(space: &Space, engine: EngineKind, memory: u64) -> Result<Box<dyn
     Ok(space.nested()?.open(options)?)
 }
 
-/// Searches on to a depth.
+/// Continues a search to a depth.
 fn advance_to(mut search: Box<dyn AnySearch>, depth: u32) -> Result<LayerView> {
     let mut states = search.layer().stats.states;
     while search.depth() < depth && states > 0 {
@@ -271,7 +271,7 @@ impl LayerView {
     }
 
     /// Calls `visit` for the state with the index `skip`, in the order of storage, and every `step`-th
-    /// after it, until it breaks. A symbolic layer has no such order: all its states are visited.
+    /// state after it, until it breaks. A symbolic layer has no such order: all its states are visited.
     ///
     /// # Errors
     /// If a layer file is damaged.
@@ -313,8 +313,8 @@ impl LayerView {
         self.visit_from(0, 1, visit)
     }
 
-    /// Calls `visit` for about `number` states, evenly spaced in the order in which the layer is
-    /// held, until it breaks.
+    /// Calls `visit` for about `number` states, at most `number`, evenly spaced in the order in which the
+    /// layer is held, until it breaks.
     ///
     /// # Errors
     /// If a layer file is damaged.
@@ -343,7 +343,7 @@ impl LayerView {
     }
 }
 
-/// Calls `visit` for every `step`-th state of dense layer files after the first `skip`, until it breaks.
+/// [`LayerView::visit_from`] for dense layer files.
 fn visit_dense(
     layers: &[Layer],
     space: &dyn DenseSpace,
@@ -354,7 +354,7 @@ fn visit_dense(
     Ok(dense::visit_states(layers, numbering(space), (skip, step), listed)?)
 }
 
-/// Calls `visit` for every `step`-th state of the layer files after the first `skip`, until it breaks.
+/// [`LayerView::visit_from`] for files of the explicit engine.
 fn visit_files(
     layers: &[Layer],
     engine: &Engine,

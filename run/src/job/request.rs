@@ -21,11 +21,11 @@ use crate::size::given_size;
 /// Default number of shards: enough to balance over many workers.
 pub const DEFAULT_SHARDS: u32 = 64;
 
-/// States checked for moves that cannot be undone, if nothing else is asked for: 0.04 s for the 3x3x3 with
-/// symmetry, whose successors take long.
+/// Default number of states whose moves are checked for inverses. The check takes 0.04 s for the 3x3x3
+/// with symmetry, whose successors are slow.
 pub const REVERSIBLE_SAMPLES: usize = 64;
 
-/// The number of shards of a search: at most as many as a dense space has blocks.
+/// The default number of shards of a search: [`DEFAULT_SHARDS`], but at most the blocks of a dense space.
 pub fn default_shards(engine: EngineKind, space: &Space) -> u32 {
     let dense = engine.is_dense().then(|| space.dense_size().ok()).flatten();
     dense.map_or(DEFAULT_SHARDS, |size| size.shape.blocks.min(DEFAULT_SHARDS))
@@ -41,7 +41,7 @@ pub struct RunOptions {
     pub threads: usize,
     /// Workers in this process, at least 1 and at most one per shard.
     pub workers: usize,
-    /// Memory budget of everything that grows, in bytes.
+    /// Memory budget in bytes, for all workers together.
     pub memory: u64,
     /// Time between checkpoints.
     pub checkpoint_interval: Duration,
@@ -53,17 +53,17 @@ pub struct RunOptions {
     pub disk_limit: Option<u64>,
     /// Recompute one in 64 memoised steps of the symbolic engine, and compare.
     pub verify: bool,
-    /// States of which the explicit engine checks before it starts that their moves can be undone, if
-    /// the space says so.
+    /// Number of states whose moves are checked for inverses before a search with the explicit engine, if
+    /// the space is undirected.
     pub reversible_samples: usize,
 }
 
 impl RunOptions {
-    /// The options of a job's last run, as its manifest has them; the defaults for what it does not
-    /// have. Limits are those of one run.
+    /// The options of a job's last run from its manifest. Limits and checks apply to one run only; they
+    /// get their defaults, and so do all options without `settings`.
     ///
     /// # Errors
-    /// If the manifest does not say which layers to keep.
+    /// If the recorded layers to keep are invalid.
     pub fn of_last_run(
         settings: Option<&RunSettings>,
     ) -> std::result::Result<RunOptions, KeepLayersError> {
@@ -79,8 +79,8 @@ impl RunOptions {
         })
     }
 
-    /// What a search in one process with these options asks of its engine, with the names of the given
-    /// settings.
+    /// The requirements of a search in one process with these options. `settings` has the names of the
+    /// given settings.
     pub fn engine_needs<'a>(&self, settings: &'a [&'a str]) -> EngineNeeds<'a> {
         EngineNeeds {
             settings,
@@ -92,7 +92,7 @@ impl RunOptions {
         }
     }
 
-    /// The options as a manifest has them.
+    /// The options as a manifest records them.
     pub(crate) fn settings(&self) -> RunSettings {
         RunSettings {
             threads: u32::try_from(self.threads).unwrap_or(u32::MAX),
@@ -163,7 +163,7 @@ fn check_threads(spec: &JobSpec, options: &RunOptions) -> Result<()> {
     Ok(())
 }
 
-/// Checks that an engine has the least memory that it takes, in bytes.
+/// Checks that the given memory is at least the least that an engine takes, both in bytes.
 fn check_memory(engine: &str, given: u64, least: u64, place: &str) -> Result<()> {
     if given >= least {
         return Ok(());
@@ -225,7 +225,7 @@ impl Request {
         Ok(request)
     }
 
-    /// Checks that the dense engine has the memory that it takes.
+    /// Checks that the dense engine has enough memory, and sets the fields that depend on the dense form.
     fn check_dense(&mut self, space: &Space) -> Result<()> {
         let size = space.dense_size()?;
         let DenseMemory { whole, least } = DenseMemory::of(&size, self.options.threads);
@@ -234,7 +234,7 @@ impl Request {
         self.is_directed = !size.is_undirected;
         self.is_folded = matches!(size.folding, DenseFolding::On { .. });
         if self.is_directed {
-            // New states are told from those of all layers before, not of the last two.
+            // New states are compared with those of all earlier layers, not only of the last two.
             self.options.keep_layers = KeepLayers::All;
         }
         self.paths_need_layers = self.is_directed || self.options.memory < whole;
@@ -251,19 +251,19 @@ impl Request {
         &self.label
     }
 
-    /// What is known of the size of the search.
+    /// The forecast of the search.
     pub fn forecast(&self) -> &Forecast {
         &self.forecast
     }
 
-    /// What the search is expected to cost with its resources.
+    /// The expected cost of the search with its resources.
     pub fn expected(&self) -> Expected {
         let RunOptions { threads, workers, memory, keep_layers, .. } = self.options;
         let threads = threads * workers;
         self.forecast.expected(&Resources { threads, memory, keep: keep_layers })
     }
 
-    /// Whether shortest paths are traced back through kept layers, and not searched in memory.
+    /// Whether shortest paths are traced back through kept layers, instead of searched in memory.
     pub fn paths_need_layers(&self) -> bool {
         self.paths_need_layers
     }

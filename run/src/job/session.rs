@@ -33,12 +33,12 @@ use crate::plan::machine::{
 use crate::plan::refusal::Refusal;
 use crate::plan::sums::Totals;
 
-/// How a run ended.
+/// Outcome of a run.
 #[derive(Clone, Debug)]
 pub enum Ended {
-    /// With a result.
+    /// The search is finished and has a result.
     Finished(Box<Finished>),
-    /// Early; the job can be resumed.
+    /// The search stopped early; the job can be resumed.
     Stopped {
         /// Why.
         reason: StopReason,
@@ -54,7 +54,7 @@ pub struct Finished {
     pub result: JobResult,
     /// Sums over all layers.
     pub totals: Totals,
-    /// Time of this run, in seconds; of a job that was done before, of all its runs.
+    /// Time of this run in seconds; for a job that an earlier run finished, the time of all its runs.
     pub seconds: f64,
 }
 
@@ -68,8 +68,8 @@ pub struct RunControl<'a> {
     pub started: Instant,
 }
 
-/// Runs a job until its end, or until something fails. `is_new`: this process has created it, and has
-/// searched nothing yet.
+/// Runs a job until the search ends or stops. `is_new` means that this process has created the job and has
+/// not searched yet.
 ///
 /// # Errors
 /// Those of [`Job::run`](crate::Job::run).
@@ -83,7 +83,7 @@ pub(crate) fn run(
     let RunControl { cancel, on_event, started } = control;
     let mut manifest = folder.read_manifest()?;
     let ledger = checked_history(folder, &manifest)?;
-    // The result has the memory of this run, not of what the process did before.
+    // The result records the peak memory of this run, not that of earlier work of the process.
     memory::reset_peak();
     on_event(&Event::Started {
         job: manifest.job.clone(),
@@ -107,7 +107,7 @@ pub(crate) fn run(
     let options = request.options();
     let (start, restore) = starting_point(&manifest, &ledger, options.workers);
     let (rule, pool) = match pool(request, folder, space, restore) {
-        // A search that cannot begin leaves no job to resume.
+        // A new job whose search cannot begin is removed.
         Err(error @ Error::Space(_)) if is_new => {
             drop(history);
             folder.remove()?;
@@ -133,7 +133,7 @@ pub(crate) fn run(
     ended(&driver, outcome, started)
 }
 
-/// The history of a job whose files have been checked.
+/// Reads the history of a job, and checks its files.
 fn checked_history(folder: &JobDir, manifest: &Manifest) -> Result<JobHistory> {
     let history = read_history(folder, manifest)?;
     if manifest.state == RunState::Done {
@@ -184,7 +184,7 @@ fn ended(
     match outcome {
         Ok(Outcome::Stopped(reason)) => Ok(Ended::Stopped { reason, depth: totals.depth }),
         Ok(Outcome::Goal(_) | Outcome::Exhausted) => {
-            // A publication with an end writes the result.
+            // A publication with an ending has written the result.
             let result = records.manifest.result.clone();
             let result =
                 result.ok_or(Error::Plan(Refusal::NotRequested { what: "end of the search" }))?;
@@ -207,7 +207,7 @@ fn ended(
     }
 }
 
-/// Removes unfinished files to free disk space, and no file that the manifest names.
+/// Removes unfinished files to free disk space, except those that the manifest names.
 ///
 /// # Errors
 /// Those of [`JobDir::remove_others`].
@@ -234,7 +234,7 @@ fn pool(
     }
     if request.spec.engine.is_dense() {
         let dense = space.dense()?;
-        // The tables are those of the dense form.
+        // The space's own tables are not needed besides those of the dense form.
         drop(space);
         let rule = match dense.tables().goals() {
             [] => Finish::Exhausted,
@@ -277,7 +277,7 @@ fn setups(request: &Request, width: LocalWidth, budget: Budget, folder: &JobDir)
     (0..options.workers).map(setup).collect()
 }
 
-/// Writes the job's history and manifest, and emits events.
+/// Sink of layers and checkpoints that writes the job's history and manifest, and emits events.
 struct Records<'a> {
     on_event: &'a mut dyn FnMut(&Event),
     cancel: &'a CancelToken,
@@ -345,7 +345,7 @@ impl CheckpointSink for Records<'_> {
     }
 }
 
-/// Where the plan begins, and the checkpoint files of each worker.
+/// The starting point of the plan, and the checkpoint that each worker restores.
 fn starting_point(
     manifest: &Manifest,
     history: &JobHistory,
@@ -355,7 +355,7 @@ fn starting_point(
         return (Start::Seeds, Arc::new([]));
     };
     let kept = || history.lines.iter().flat_map(|line| &line.kept);
-    // The workers report the bytes of the last two layers.
+    // The workers report the bytes of the last two layers, so only other kept files are counted here.
     let searched = manifest.files();
     let elsewhere = kept().filter(|kept| !searched.contains(&*kept.file));
     let start = Start::Checkpoint(Box::new(ResumePoint {

@@ -1,4 +1,4 @@
-//! Verification of a job's folder: whether manifest, history and layer files are whole and agree.
+//! Verification of a job's folder: whether manifest, history and layer files are intact and consistent.
 
 use std::collections::BTreeMap;
 use std::num::NonZeroU32;
@@ -16,7 +16,7 @@ use crate::error::{Error, Result};
 use crate::local::symbolic::{check_diagram, load_diagram};
 use crate::plan::sums::{stats_of, totals_of};
 
-/// How often a running job may publish a checkpoint while another is being opened.
+/// Maximum number of retries after a running job has published a newer checkpoint.
 const ATTEMPTS: u32 = 100;
 
 /// The outcome of a verification.
@@ -24,25 +24,25 @@ const ATTEMPTS: u32 = 100;
 pub struct Verified {
     /// The manifest that was verified: a running job may have a newer one by now.
     pub manifest: Manifest,
-    /// Its history.
+    /// The history of the job.
     pub history: JobHistory,
-    /// What was read.
+    /// The amount of data that was read.
     pub read: Reread,
 }
 
 /// Amount of data that was read again.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Reread {
-    /// Files.
+    /// Number of files.
     pub files: u64,
-    /// Their bytes.
+    /// Bytes of the files.
     pub bytes: u64,
-    /// States in them.
+    /// States in the files.
     pub states: u64,
 }
 
-/// Verifies a job's folder, also while a job runs in it: reads every file that manifest and
-/// history name and recomputes the counts and digests of their states.
+/// Verifies a job's folder, also while the job runs: reads every file that manifest and history name, and
+/// recomputes the counts and digests of their states.
 ///
 /// # Errors
 /// The first damage found, as [`Error::Store`].
@@ -86,7 +86,7 @@ fn check_orbits(
     Ok(())
 }
 
-/// Reads a layer again in full, and counts its states.
+/// Reads a layer in full, and counts its states.
 type Recount<'a> = dyn FnMut(&Layer) -> std::result::Result<LayerStats, StoreError> + 'a;
 
 fn verify_files(
@@ -159,7 +159,7 @@ pub fn with_current<T, E: From<StoreError>>(
     }
 }
 
-/// The checkpoint's layers, opened: they stay readable when a running job removes them.
+/// Opens the checkpoint's layers, which stay readable when a running job removes their files.
 pub(super) fn open_checkpoint(
     folder: &JobDir,
     manifest: &Manifest,
@@ -173,7 +173,7 @@ pub(super) fn open_checkpoint(
     records.map(open).collect()
 }
 
-/// Reads a layer again in full: the checksums, or also its counts and digest.
+/// Reads a layer in full and checks its checksums or, with `recount`, its counts and digest, too.
 fn reread(
     layer: &Layer,
     recount: Option<&mut Recount<'_>>,
@@ -195,7 +195,7 @@ fn of_record(record: &CheckpointFile) -> Reread {
     Reread { files: 1, bytes: record.bytes, states: record.states }
 }
 
-/// Reads a symbolic checkpoint again and recomputes its counts and digest.
+/// Reads a symbolic checkpoint and recomputes its counts and digest.
 fn read_diagrams(
     folder: &JobDir,
     manifest: &Manifest,
@@ -214,7 +214,7 @@ fn read_diagrams(
     Ok(total)
 }
 
-/// Reads the kept layers again and compares them with the history.
+/// Reads the kept layers and compares them with the history.
 pub(crate) fn read_kept_files(
     folder: &JobDir,
     manifest: &Manifest,
@@ -257,7 +257,7 @@ impl Reread {
     }
 }
 
-/// Reads every file again that manifest and history name.
+/// Reads every file that manifest and history name.
 pub(crate) fn read_files(
     folder: &JobDir,
     manifest: &Manifest,
