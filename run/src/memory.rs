@@ -1,13 +1,12 @@
 //! Resident memory of this process, as the operating system counts it.
 
-/// The largest resident memory since the start or the last [`reset_peak`], in bytes; `None` where the
+/// The peak resident memory since the start or the last [`reset_peak`], in bytes; `None` where the
 /// system does not provide it.
 pub fn peak() -> Option<u64> {
     field("VmHWM:")
 }
 
-/// Sets the largest resident memory to the present one, so that [`peak`] is that of the time after it.
-/// Returns whether the system did.
+/// Resets the peak of [`peak`] to the current resident memory. Returns whether the system supports this.
 pub fn reset_peak() -> bool {
     cfg!(target_os = "linux") && std::fs::write("/proc/self/clear_refs", "5").is_ok()
 }

@@ -20,7 +20,7 @@ const UNITS: [(&str, u64); 14] = [
     ("", 1),
 ];
 
-/// Characters of an unknown unit that an error repeats.
+/// Maximum number of characters of an unknown unit that an error quotes.
 const UNIT_CHARS: usize = 20;
 
 /// Why a size was refused.
@@ -68,7 +68,7 @@ pub fn parse_size(text: &str) -> Result<u64, SizeError> {
     if worth == 1 && number.contains('.') {
         return Err(SizeError::Fraction);
     }
-    // The twelfth decimal of a tebibyte is about one byte: further decimals do not matter.
+    // The twelfth decimal of a tebibyte is about one byte, so further decimals are ignored.
     let decimals = &decimals[..decimals.len().min(12)];
     let scale = 10_u128.pow(decimals.len() as u32);
     let fraction = decimals.parse::<u128>().unwrap_or(0) * worth / scale;
@@ -79,7 +79,7 @@ pub fn parse_size(text: &str) -> Result<u64, SizeError> {
 
 /// A size in bytes for a message: `2 bytes`, `63 KiB` or `16 MiB`, rounded down.
 ///
-/// Fewer than 1,024 bytes may be meant with a unit, so one is suggested.
+/// For fewer than 1,024 bytes, the text suggests a unit that may be missing.
 pub fn given_size(bytes: u64) -> String {
     match bytes {
         0 => "0 bytes".to_owned(),

@@ -1,4 +1,4 @@
-//! Progress of a run, derived from its layers: totals, rate, share of the work and time left.
+//! Progress tracker of a run: totals, rate, share of the work and time left, derived from its layers.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -12,10 +12,11 @@ const WINDOW: f64 = 10.0;
 /// Samples are at least this far apart, in seconds, so that the window holds few of them.
 const SAMPLE: f64 = 0.1;
 
-/// Share of a dense space from which its growth tells how its time is estimated.
+/// Share of a dense space below which there is no estimate: its growth, which decides how its time is
+/// estimated, is not known yet.
 const DENSE_START: f64 = 0.01;
 
-/// Sums over layers.
+/// Sums over all layers up to one depth.
 #[derive(Clone, Copy, Debug, Default)]
 struct Total {
     states: u64,
@@ -23,7 +24,7 @@ struct Total {
     bytes: u64,
 }
 
-/// States searched by a run after some time.
+/// Number of states that a run has searched at some time.
 #[derive(Clone, Copy, Debug, Default)]
 struct Sample {
     /// Seconds of search, of all runs.
@@ -33,7 +34,7 @@ struct Sample {
 }
 
 impl Sample {
-    /// States a second since an earlier sample.
+    /// States per second since an earlier sample.
     fn rate_since(&self, earlier: &Sample) -> f64 {
         let span = self.seconds - earlier.seconds;
         if span > 0.0 { (self.searched - earlier.searched) as f64 / span } else { 0.0 }
@@ -43,9 +44,9 @@ impl Sample {
 /// Rates and estimates of a run at some time.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Figures {
-    /// States a second over the last few seconds.
+    /// States per second over the last 10 seconds.
     pub rate: f64,
-    /// States a second of the run.
+    /// States per second of the whole run.
     pub mean_rate: f64,
     /// Share of the expected work that is done, from 0 to 1, if the work is known.
     pub share_of_work: Option<f64>,
@@ -54,7 +55,7 @@ pub struct Figures {
 }
 
 impl Figures {
-    /// The figures some time later, while no layer was added.
+    /// The figures after some more time without a new layer.
     #[must_use]
     pub fn after(self, passed: Duration) -> Figures {
         let time_left = self.time_left.map(|left| left.after(passed.as_secs_f64()));
@@ -62,7 +63,7 @@ impl Figures {
     }
 }
 
-/// Sums up the layers of a run, and estimates what is left.
+/// Sums up the layers of a run, and estimates the time left.
 #[derive(Debug)]
 pub struct Tracker {
     forecast: Forecast,
@@ -100,7 +101,7 @@ impl Tracker {
         }
     }
 
-    /// Adds a layer that was complete `now`, a time that is also given to [`Self::time_left`].
+    /// Adds a layer that is complete at the time `now`, on the same clock as that of [`Self::time_left`].
     pub fn layer(&mut self, event: &LayerEvent, now: Duration) {
         let LayerEvent { layer, took, total_states, replayed } = event;
         let (took, total_states) = (*took, *total_states);
@@ -136,8 +137,8 @@ impl Tracker {
         if self.samples.back().is_none_or(|last| seconds >= last.seconds + SAMPLE) {
             self.samples.push_back(self.newest);
         }
-        // The oldest sample left is the last one outside the window: a layer that takes longer
-        // than the window still has a rate.
+        // The oldest sample kept is the last one outside the window, so that a layer that takes longer
+        // than the window has a rate, too.
         while self.samples.get(1).is_some_and(|next| next.seconds + WINDOW <= seconds) {
             self.samples.pop_front();
         }
@@ -149,7 +150,7 @@ impl Tracker {
         self.newest = self.first;
     }
 
-    /// Drops the layers after a depth, or all of them, because they will be searched again.
+    /// Drops the layers after a depth (all layers if None), because they will be searched again.
     pub fn roll_back(&mut self, depth: Option<u32>) {
         self.totals.truncate(depth.map_or(0, |depth| depth as usize + 1));
         let share = match self.last() {
@@ -160,7 +161,7 @@ impl Tracker {
         self.passes = PlanePasses::default();
     }
 
-    /// What is known of the search.
+    /// The forecast of the search.
     pub fn forecast(&self) -> &Forecast {
         &self.forecast
     }
@@ -183,7 +184,7 @@ impl Tracker {
         self.total().states
     }
 
-    /// Share of the generated states that were known already.
+    /// Share of the generated states that were known before.
     pub fn duplicate_ratio(&self) -> f64 {
         let Total { states, generated, .. } = self.total();
         if generated == 0 {
@@ -192,18 +193,18 @@ impl Tracker {
         (1.0 - states as f64 / generated as f64).max(0.0)
     }
 
-    /// Bytes of layer files over their states.
+    /// Bytes of layer files per state.
     pub fn bytes_per_state(&self) -> f64 {
         let Total { states, bytes, .. } = self.total();
         bytes as f64 / states.max(1) as f64
     }
 
-    /// States a second over the last few seconds.
+    /// States per second over the last 10 seconds.
     pub fn rate(&self) -> f64 {
         self.newest.rate_since(self.samples.front().unwrap_or(&self.newest))
     }
 
-    /// States a second of this run.
+    /// States per second of this run.
     pub fn mean_rate(&self) -> f64 {
         self.newest.rate_since(&self.first)
     }
@@ -224,8 +225,8 @@ impl Tracker {
         }
     }
 
-    /// Estimated time left when the last layer was added. Dense searches of few layers are estimated
-    /// by their passes: their first layers take longer than their states suggest.
+    /// Estimated time left when the last layer was added. Dense searches of spaces with few layers are
+    /// estimated by passes, since their layers take longer than their states suggest.
     fn left(&self) -> Option<Range> {
         let is_dense = self.forecast.dense_states().is_some();
         let is_early = self.share_of_work().is_none_or(|share| share < DENSE_START);
@@ -236,7 +237,7 @@ impl Tracker {
         }
     }
 
-    /// Estimated time left `now`, in seconds. None without a basis.
+    /// Estimated time left at the time `now`, in seconds. None without a basis.
     pub fn time_left(&self, now: Duration) -> Option<Range> {
         Some(self.left()?.after(now.saturating_sub(self.added).as_secs_f64()))
     }

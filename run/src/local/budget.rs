@@ -18,9 +18,9 @@ pub struct Budget {
     workers: usize,
     /// Threads of all of them.
     tasks: usize,
-    /// Receiving workers of each worker, in this process and in others.
+    /// Number of workers to which each worker sends exits, itself included.
     peers: usize,
-    /// Whether kernels have caches: of spaces with tables they have.
+    /// Whether kernels have caches, as those of spaces with tables do.
     has_caches: bool,
 }
 
@@ -41,16 +41,16 @@ pub struct BudgetError {
 }
 
 impl Budget {
-    /// Least memory for what grows, in MiB.
+    /// Least memory besides tables and tasks, in MiB.
     const BASE: usize = 8;
     /// Compression contexts, cursors and marks of a task, in MiB.
     const PER_TASK: usize = 8;
 
-    /// Divides `total` bytes among `workers` workers of `threads` threads; the space's tables take
+    /// Divides `total` bytes among `workers` workers of `threads` threads each; the space's tables take
     /// `tables` bytes of it.
     ///
     /// # Errors
-    /// If that is less than [`Self::least`].
+    /// If `total` is less than [`Self::least`].
     pub fn new(
         total: u64,
         tables: usize,
@@ -60,12 +60,12 @@ impl Budget {
         Self::share(total, tables, (workers, workers * threads, workers))
     }
 
-    /// Divides the `total` bytes of a process that has one worker, of `threads` threads, and sends
-    /// exits to `peers` workers, itself included, in other processes. What [`Self::new`] leaves in
-    /// reserve is for batches in transit.
+    /// Divides the `total` bytes of a process with one worker of `threads` threads, which sends exits to
+    /// `peers` workers, itself included. The others are in other processes; the reserve is for batches in
+    /// transit to and from them.
     ///
     /// # Errors
-    /// If that is less than [`Self::least`].
+    /// If `total` is less than [`Self::least`].
     pub fn for_node(
         total: u64,
         tables: usize,
@@ -96,8 +96,7 @@ impl Budget {
         Ok(Budget { free, workers, tasks, peers, has_caches })
     }
 
-    /// The least budget with tables of that many bytes and that many threads over all workers,
-    /// in bytes.
+    /// The least budget in bytes, for tables of `tables` bytes and `tasks` threads of all workers.
     pub fn least(tables: usize, tasks: usize) -> usize {
         (tables.div_ceil(MIB) + Self::BASE + tasks * Self::PER_TASK) * MIB
     }
@@ -108,7 +107,7 @@ impl Budget {
         KernelMemory { regions: free * 3 / 8 / self.tasks, memo: free / 8 / self.tasks }
     }
 
-    /// Bytes of exits in memory in one worker's inbox, of the two layers it holds.
+    /// Bytes of exits that one worker's inbox holds in memory, for the two layers in it together.
     pub fn inbox(&self) -> usize {
         let eighths = if self.has_caches { 2 } else { 6 };
         self.free / 8 * eighths / self.workers

@@ -1,4 +1,4 @@
-//! Failures of the workers of one process.
+//! Errors of the workers of one process.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -34,10 +34,11 @@ pub enum WorkerError {
     /// The worker panicked. The panic's own message is on standard error.
     #[error("worker {worker} panicked")]
     Panicked {
-        /// Its number.
+        /// The worker's number.
         worker: usize,
     },
-    /// The exits of a layer were dropped, because the search stops there, and the next layer was asked for.
+    /// The next layer was requested although the exits of the last one were dropped, since the search was
+    /// to stop there.
     #[error("layer {depth} is the last of this run: its exits were not kept")]
     LastLayer {
         /// Depth of the layer.
@@ -80,7 +81,7 @@ impl Retryable for WorkerError {
     fn exhausted(&self) -> Option<StopReason> {
         match self {
             WorkerError::Symbolic { source: StepError::Mismatch { .. }, .. } => None,
-            // A count is used up only by a diagram that is too large.
+            // Only a diagram that is too large reaches the limit of a count.
             WorkerError::Symbolic { .. } => Some(StopReason::MemoryFull),
             _ => self.store().and_then(StoreError::exhausted),
         }

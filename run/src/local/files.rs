@@ -11,8 +11,8 @@ use strata_store::{
 
 use crate::keep_layers::KeepLayers;
 
-/// Layers that the search no longer reads but that are still needed: kept ones, and those named by
-/// the last durable checkpoint.
+/// Files of a worker: naming of new ones, and management of those that the search no longer reads but that
+/// are still needed: kept layers, and files named by the last durable checkpoint.
 #[derive(Debug)]
 pub(crate) struct Files {
     folder: JobDir,
@@ -24,7 +24,7 @@ pub(crate) struct Files {
     kept_bytes: u64,
     /// Files named by the last durable checkpoint.
     pinned: HashSet<PathBuf>,
-    /// Files to remove after the next checkpoint: name to bytes.
+    /// Bytes of the files to remove after the next checkpoint, by name.
     obsolete: BTreeMap<String, u64>,
     /// File of a dropped layer, to be overwritten by the next one.
     recycled: Option<RecycledFile>,
@@ -32,11 +32,11 @@ pub(crate) struct Files {
     earlier: Earlier,
 }
 
-/// The checkpoint that a session resumes from. The history says which of its layers are kept, not
-/// the options of this session.
+/// The checkpoint that a session resumes from. The history, not the options of this session, determines
+/// which of its layers are kept.
 #[derive(Debug, Default)]
 struct Earlier {
-    /// Its depth.
+    /// Depth of the checkpoint; None if the session starts at the seeds.
     depth: Option<u32>,
     /// Files that the history names.
     kept: HashSet<PathBuf>,
@@ -60,9 +60,9 @@ impl Files {
         }
     }
 
-    /// Whether a layer of that depth and expected width is written to a file.
+    /// Whether a layer of this depth and expected number of states is written to a file.
     pub(crate) fn on_disk(&self, depth: u32, states: u64) -> bool {
-        /// Narrower layers stay in memory until a checkpoint: a page or less each.
+        /// Narrower layers stay in memory until a checkpoint; each takes a page or less.
         const TRIVIAL: u64 = 2048;
         states >= TRIVIAL || self.keep.keeps(depth)
     }
@@ -108,7 +108,7 @@ impl Files {
     }
 
     /// The path of a layer's file in a checkpoint. A file that the last durable checkpoint names keeps
-    /// its name; any other file of the same depth, such as one that joins older layers, gets its own.
+    /// its name; any other file gets the name of its kind and depth.
     fn final_path(&self, layer: &Layer) -> PathBuf {
         let depth = layer.header().depth;
         let path = layer.path().filter(|path| self.pinned.contains(path));
@@ -149,8 +149,8 @@ impl Files {
         self.earlier.depth.is_some_and(|last| depth <= last)
     }
 
-    /// Keeps, recycles or drops a layer that is none of the last two any more. Clones of a layer whose
-    /// file is kept open it for each read; those of another one have it open.
+    /// Keeps, recycles or drops a layer that is no longer one of the last two. A kept layer is closed: its
+    /// clones open the file for each read.
     pub(crate) fn release_layer(&mut self, layer: Layer) -> Result<()> {
         if layer.path().is_some_and(|path| self.earlier.kept.contains(&path)) {
             self.kept_bytes += layer.file_bytes();
@@ -175,8 +175,8 @@ impl Files {
         self.without_pinned(layer).map_or(Ok(()), Layer::remove)
     }
 
-    /// The layer if it has a file that the last checkpoint does not name. Otherwise its file is to be
-    /// removed after the next one.
+    /// Returns the layer if it has a file that the last checkpoint does not name. A file that it names is
+    /// registered for removal after the next checkpoint.
     fn without_pinned(&mut self, layer: Layer) -> Option<Layer> {
         let path = layer.path()?;
         if !self.pinned.contains(&path) {
@@ -202,7 +202,7 @@ impl Files {
     /// layers must be durable.
     pub(crate) fn published(&mut self, layers: &[&Layer]) -> Result<()> {
         self.pinned = layers.iter().filter_map(|layer| layer.path()).collect();
-        // Drops the recycled file, so that no temporary file stays if this is the last checkpoint.
+        // Drops the recycled file, so that no temporary file remains if this is the last checkpoint.
         self.recycled = None;
         std::mem::take(&mut self.obsolete)
             .into_iter()
@@ -250,10 +250,10 @@ impl Files {
     }
 }
 
-/// The end of the names of layer files.
+/// The suffix of the names of layer files.
 const SUFFIX: &str = ".strata";
 
-/// The last number in `layer-DDDDDD-WWW-N.strata` or `older-DDDDDD-WWW-N.strata`.
+/// The number N in `layer-DDDDDD-WWW-N.strata` or `older-DDDDDD-WWW-N.strata`.
 fn copy_number(path: &Path) -> Option<u32> {
     let name = path.file_name()?.to_str()?.strip_suffix(SUFFIX)?;
     let numbers = name.strip_prefix("layer-").or_else(|| name.strip_prefix("older-"))?;

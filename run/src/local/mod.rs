@@ -1,4 +1,4 @@
-//! Workers: their shards of every layer, their threads, their share of memory and their files.
+//! Workers of all engines, with their shards of every layer, threads, memory and files.
 
 pub(crate) mod budget;
 pub(crate) mod dense;

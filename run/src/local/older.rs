@@ -1,13 +1,13 @@
-//! Layers before the last two, which a pass reads where moves cannot be undone.
+//! Layers before the last two, which a pass reads in a directed search.
 //!
-//! They are in few files, each of several layers. A layer that joins them is written together with the
-//! files that are not larger, so that a state is written a logarithmic number of times. A pass reads all of
-//! them, which takes a few times less than to write as many states.
+//! They are in a few files, each with the states of several layers. A layer that becomes an older one is
+//! merged with the last files that are not larger, so that each state is written a logarithmic number of
+//! times. A pass reads all of these files; reading is several times faster than writing.
 
 use strata_store::Layer;
 
-/// Limit of files: a pass has a cursor for each. At the limit the last file is small, so that it may be
-/// written again for every layer.
+/// Maximum number of files; a pass has a cursor for each. At the limit the last file is small, so it is
+/// cheap to write again for every layer.
 const MOST_FILES: usize = 16;
 
 /// The files of older layers, the oldest first.
@@ -17,7 +17,7 @@ pub(crate) struct OlderLayers {
 }
 
 impl OlderLayers {
-    /// Those of a checkpoint.
+    /// The older layers in the files of a checkpoint, the oldest first.
     pub(crate) fn new(files: Vec<Layer>) -> OlderLayers {
         OlderLayers { files }
     }
@@ -33,13 +33,13 @@ impl OlderLayers {
         on_disk.map(Layer::file_bytes).sum()
     }
 
-    /// The last files, which are written again together with a layer of `states` states.
+    /// The last files that are merged with a layer of `states` states.
     pub(crate) fn joined_by(&self, states: u64) -> &[Layer] {
         let sizes: Vec<u64> = self.files.iter().map(|file| file.totals().states).collect();
         &self.files[self.files.len() - joined(&sizes, states)..]
     }
 
-    /// Replaces the last `count` files by one. Returns them.
+    /// Replaces the last `count` files by one. Returns the replaced files.
     pub(crate) fn replace(&mut self, count: usize, file: Layer) -> Vec<Layer> {
         let replaced = self.files.split_off(self.files.len() - count);
         self.files.push(file);
@@ -47,7 +47,8 @@ impl OlderLayers {
     }
 }
 
-/// How many of the last files a layer joins; sizes are numbers of states.
+/// The number of last files that are merged with a layer of `states` states. `sizes` are the numbers of
+/// states of the files.
 fn joined(sizes: &[u64], states: u64) -> usize {
     let mut sum = states;
     let joins = |(number, size): &(usize, &u64)| {

@@ -1,4 +1,4 @@
-//! A pass task's part of a pass, in steps.
+//! Part of a pass that one task executes, in steps.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
@@ -9,11 +9,11 @@ use strata_store::{FilePart, KeyRange};
 use super::error::Result;
 use super::threads::Steps;
 
-/// States of the current layer that a step expands: far more than a step itself costs, far fewer than a
-/// wide layer has.
+/// Number of states of the current layer that a step expands: enough to outweigh the overhead of a step,
+/// and far fewer than a wide layer has.
 const STEP: u64 = 4096;
 
-/// What a task has written and found.
+/// The file part that a task has written, and its figures.
 pub(crate) type Found = (FilePart, LayerStats);
 
 /// A task's part of a pass.
@@ -21,14 +21,14 @@ pub(crate) struct PassPart<'a> {
     task: &'a mut PassTask,
     pass: &'a Pass,
     stage: Stage,
-    /// About as many states are not expanded yet.
+    /// Estimated number of states that are not expanded yet.
     left: u64,
 }
 
 enum Stage {
     Waiting(KeyRange),
     Running,
-    /// The end, or a panic.
+    /// The result, or a panic.
     Done(std::thread::Result<Result<Found>>),
 }
 
@@ -43,10 +43,10 @@ impl<'a> PassPart<'a> {
         PassPart { task, pass, stage: Stage::Waiting(range), left: states }
     }
 
-    /// What the task has written and found, or what failed.
+    /// The result of the task; None if it is not done.
     ///
     /// # Panics
-    /// If the task did.
+    /// If the task panicked.
     pub(crate) fn found(self) -> Option<Result<Found>> {
         match self.stage {
             Stage::Waiting(_) | Stage::Running => None,
@@ -54,7 +54,7 @@ impl<'a> PassPart<'a> {
         }
     }
 
-    /// The end, if it is reached.
+    /// Executes one step. Returns the result if that was the last.
     fn advance(&mut self) -> Result<Option<Found>> {
         if let Stage::Waiting(range) = self.stage {
             self.task.begin(self.pass, range)?;
@@ -69,7 +69,8 @@ impl<'a> PassPart<'a> {
         }
     }
 
-    /// Does something, and keeps the end, a failure or a panic. False if there is one.
+    /// Executes `work`, and stores its result, error or panic if there is one. Returns whether there is
+    /// none, so that the part can continue.
     fn go_on(&mut self, work: impl FnOnce(&mut Self) -> Result<Option<Found>>) -> bool {
         let done = match catch_unwind(AssertUnwindSafe(|| work(self))) {
             Ok(Ok(None)) => return true,

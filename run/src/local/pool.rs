@@ -1,7 +1,8 @@
 //! Worker pool of one process.
 //!
-//! All workers share threads, as many as there are processors for them: threads of their own would
-//! wait for each other. The driver's thread is one of them, so a layer costs no thread switch.
+//! Explicit workers share the threads of the pool, usually at most one per processor, since separate
+//! threads for each worker would wait for each other. The driver's thread is one of the pool's, so a
+//! narrow layer costs no thread switch.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -29,9 +30,9 @@ pub(crate) struct LocalPool {
 }
 
 enum Workers {
-    /// Their passes over a layer run together, in steps.
+    /// Workers of the explicit engine, whose passes over a layer run together, in steps.
     Explicit(Vec<Worker>),
-    /// Each on a thread, and with others of its own.
+    /// Workers of other engines. Each is called on a thread of the pool and has further threads of its own.
     Others(Vec<Box<dyn Work>>),
 }
 
@@ -39,7 +40,7 @@ impl LocalPool {
     /// Explicit workers without states, one for each setup.
     ///
     /// # Errors
-    /// If a thread cannot be started or memory for compression cannot be had.
+    /// If a thread cannot be started or a compression context cannot be allocated.
     pub(crate) fn explicit(
         setups: Vec<Setup>,
         engine: &Arc<Engine>,
@@ -98,13 +99,14 @@ impl WorkerPool for LocalPool {
     }
 
     fn make_room(&mut self) -> Result<bool> {
-        // The exits are used up: a resumed job sends them again.
+        // The exits are consumed, so their files can go: a resumed job sends the exits again.
         self.folder.remove_others(|name| !name.starts_with("run-"))?;
         Ok(true)
     }
 }
 
-/// The number of threads for workers: no more than processors, unless one worker is to have more.
+/// The number of threads for all workers: at most as many as processors, unless a single worker is set to
+/// have more.
 fn threads(setups: &[Setup]) -> usize {
     let processors = available_parallelism().map_or(1, usize::from);
     let most = setups.iter().map(|setup| setup.threads).max().unwrap_or(1).max(processors);
@@ -144,7 +146,7 @@ fn execute_all(
     })
 }
 
-/// Does a worker's work; a panic becomes an error.
+/// Executes the work of a worker; a panic becomes an error.
 fn caught<T>(worker: usize, work: impl FnOnce() -> Result<T>) -> Result<T> {
     let done = catch_unwind(AssertUnwindSafe(work));
     done.unwrap_or(Err(WorkerError::Panicked { worker }))

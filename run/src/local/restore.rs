@@ -1,4 +1,4 @@
-//! Restoring a checkpoint, with any number of workers.
+//! Restoring of a checkpoint, with any number of workers.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
@@ -19,29 +19,31 @@ use crate::plan::sums::totals_of;
 /// A checkpoint to resume from, as one worker needs it.
 #[derive(Clone, Debug)]
 pub struct Restore {
-    /// Depth of its last layer.
+    /// Depth of the checkpoint's last layer.
     pub depth: u32,
-    /// Its files, of all workers. The worker's folder must hold its own, and of the former owners of
-    /// its shards those with states.
+    /// The checkpoint's files, of all workers. The worker's folder must hold its own files, and those with
+    /// states of the former owners of its shards.
     pub records: Vec<CheckpointFile>,
     /// Owner of each shard when the files were written, by shard.
     pub owners_before: Arc<[u16]>,
-    /// Names of the files that the history keeps in the worker's folder. They stay, whatever the
+    /// Names of the files that the history keeps in the worker's folder. They stay, independent of the
     /// options of this session.
     pub kept: HashSet<String>,
-    /// The files of kept layers with their depths, ascending: a dense search with directed moves
-    /// reads all layers. Empty for others.
+    /// The files of kept layers with their depths, ascending, for a dense search: with directed moves it
+    /// reads all layers. Empty for other engines.
     pub kept_layers: Vec<(u32, KeptFile)>,
     /// Names of files that other workers wrote and this worker manages: it counts them and, unless
     /// they are kept, removes them after the next checkpoint. They are files of workers that no
-    /// longer exist, and copies made for this worker because it owns their shards now. Of workers
-    /// that share a folder, at most one may list a file.
+    /// longer exist, and copies made for this worker because it owns their shards now. If workers share
+    /// a folder, at most one of them may list a file.
     pub inherited_files: HashSet<String>,
 }
 
 impl Restore {
+    /// Checks that the checkpoint has as many shards as `owners`.
+    ///
     /// # Errors
-    /// `Inconsistent` if the checkpoint has another number of shards than `owners`.
+    /// `Inconsistent` if it has not.
     pub(super) fn check_shards(&self, owners: &[u16], folder: &JobDir) -> Result<()> {
         let (now, before) = (owners.len(), self.owners_before.len());
         if now == before {
@@ -75,7 +77,7 @@ impl Restore {
         Ok(record.ok_or_else(missing)?)
     }
 
-    /// The files that a worker counts and removes: its own, and those that it inherited.
+    /// The files that a worker counts and removes: its own and the inherited ones.
     pub(super) fn managed_by(&self, worker: usize) -> impl Iterator<Item = &CheckpointFile> {
         self.records.iter().filter(move |record| {
             record.worker as usize == worker || self.inherited_files.contains(&record.file)
@@ -91,9 +93,8 @@ impl Worker {
     /// then stay unread until the next checkpoint.
     ///
     /// # Errors
-    /// `Corrupt` if a file is damaged, differs from the one that is named, or its counts differ from the
-    /// record; `NotFound` if one is missing; `Inconsistent` if the owners are for another number of
-    /// shards.
+    /// `Corrupt` if a file is damaged or differs from its record; `NotFound` if a file is missing;
+    /// `Inconsistent` if the checkpoint has another number of shards.
     pub fn restore(&mut self, from: &Restore) -> Result<LayerReport> {
         let (own, owners) = (self.setup.worker, &self.setup.owners);
         from.check_shards(owners, &self.setup.folder)?;
@@ -228,7 +229,7 @@ impl Worker {
         pieces
     }
 
-    /// Sends the exits of the last layer and compares its counts with its totals.
+    /// Sends the exits of the last layer, and compares the layer's counts with its recorded totals.
     fn resend(&mut self) -> Result<LayerReport> {
         let stats = emit(&mut self.tasks, &self.threads, &self.current)?;
         let (counted, recorded) = (totals_of(&stats), *self.current.totals());
@@ -252,6 +253,6 @@ struct Piece {
     worker: usize,
     /// First key of the first shard.
     from: EntryKey,
-    /// First key behind the last shard.
+    /// First key after the last shard.
     to: EntryKey,
 }

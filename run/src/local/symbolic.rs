@@ -18,8 +18,9 @@ pub struct SymbolicWorker {
     number: u32,
     folder: JobDir,
     search: Box<dyn AnySearch>,
-    /// The file of the last checkpoint, and files that only an older one named.
+    /// The file of the last checkpoint.
     last: Option<CheckpointFile>,
+    /// Files of older checkpoints, to be removed once the last one is durable.
     older: Vec<String>,
 }
 
@@ -30,7 +31,7 @@ impl SymbolicWorker {
     /// A worker that has made layer 0. Files are in `folder`, with the worker's number in the name.
     ///
     /// # Errors
-    /// [`WorkerError::Symbolic`] if layer 0 does not fit.
+    /// [`WorkerError::Symbolic`] if layer 0 does not fit the memory.
     pub fn new(
         number: usize,
         folder: JobDir,
@@ -41,7 +42,7 @@ impl SymbolicWorker {
         Ok(SymbolicWorker { number: number as u32, folder, search, last: None, older: Vec::new() })
     }
 
-    /// How the search ends.
+    /// The condition that ends the search.
     pub fn finish(&self) -> Finish<()> {
         self.search.finish()
     }
@@ -78,8 +79,8 @@ fn seal_of(record: &CheckpointFile) -> SnapshotSeal {
     SnapshotSeal { bytes: record.bytes, seal: record.seal.0 }
 }
 
-/// The diagram in a checkpoint's file. The file is not decompressed if it states more bytes than the
-/// search's memory budget has.
+/// Loads the diagram in a checkpoint's file into the search. The file is not decompressed if it declares a
+/// size above the search's memory budget.
 ///
 /// # Errors
 /// [`WorkerError::Store`] if the file is missing or damaged, or is not a diagram of the space;
@@ -134,8 +135,8 @@ impl Work for SymbolicWorker {
 
     fn save(&mut self) -> Result<Vec<CheckpointFile>> {
         let Layer { depth, stats, .. } = self.search.layer();
-        // Another file of the restored layer may have other bytes: until the next checkpoint is
-        // published, the one that names this file would be damaged.
+        // A new file of the restored layer may have other bytes. Overwriting the old file would damage the
+        // checkpoint that names it until the next one is published.
         let own = |last: &&CheckpointFile| last.depth == depth && last.worker == self.number;
         if let Some(last) = self.last.as_ref().filter(own) {
             return Ok(vec![last.clone()]);

@@ -1,6 +1,6 @@
-//! The threads of a process on which pass tasks run.
+//! Thread pool of a process, on which pass tasks run.
 //!
-//! A layer may take less than a millisecond, and waking a blocked thread takes 50 µs. So threads
+//! A layer may take less than a millisecond, and waking a blocked thread takes 50 µs. Threads therefore
 //! spin for a moment between passes before they block.
 
 use std::io;
@@ -16,30 +16,30 @@ use super::error::{Result, WorkerError};
 /// Longest time that an idle thread spins: a few times as long as waking it takes.
 const MAX_SPIN: Duration = Duration::from_micros(250);
 
-/// After a spin in vain the next waits block at once: only one of `SPIN_INTERVAL` spins. Layers that
-/// are exchanged over a network come later than any spin lasts.
+/// After a spin in vain, only one wait in this many spins, and the others block at once. Layers that are
+/// exchanged over a network take longer than a spin.
 const SPIN_INTERVAL: u32 = 16;
 
 /// Spin-loop hints between two checks: about the time in which the last thread leaves a scope.
 const SPIN_HINTS: u32 = 16;
 
-/// Work that threads do in steps, so that one can go on with what another has begun.
+/// Work in steps, so that one thread can continue what another has begun.
 pub(crate) trait Steps: Send {
-    /// About how many states are left.
+    /// Estimated number of states left.
     fn left(&self) -> u64;
 
-    /// Does a part of the work. False if nothing is left.
+    /// Executes a step. Returns false if the work is done.
     fn step(&mut self) -> bool;
 
-    /// Prepares for a time in which other work is done. False if that ends the work.
+    /// Suspends the work, so that another thread can continue it. Returns false if that ends the work.
     fn pause(&mut self) -> bool;
 }
 
-/// Fewest states for which waking a thread pays.
+/// Minimum number of states for which waking a thread pays.
 pub(crate) const LEAST: u64 = 1024;
 
-/// A thread goes on with other work if that has more left by this much: a change costs about as much time
-/// as a few thousand states.
+/// A thread switches to other work if that has more states left by at least this number. A switch costs
+/// about as much time as a few thousand states.
 const MARGIN: u64 = 16 << 10;
 
 /// Work that waits for a thread.
@@ -50,12 +50,12 @@ impl<'a, W: Steps> Waiting<'a, W> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether work with more than `least` left waits.
+    /// Whether there is waiting work with more than `least` states left.
     fn has_more_than(&self, least: u64) -> bool {
         self.all().iter().any(|work| work.left() > least)
     }
 
-    /// Adds work if there is any, and removes that with most left.
+    /// Adds unfinished work, if any, and takes the work with the most states left.
     fn exchange(&self, work: Option<&'a mut W>) -> Option<&'a mut W> {
         let mut all = self.all();
         all.extend(work);
@@ -63,7 +63,7 @@ impl<'a, W: Steps> Waiting<'a, W> {
         Some(all.swap_remove(longest))
     }
 
-    /// Does work, always that with most left, until none waits.
+    /// Executes waiting work, always that with the most states left, until there is none.
     fn work_off(&self) {
         let mut next = self.exchange(None);
         while let Some(work) = next {
@@ -72,7 +72,8 @@ impl<'a, W: Steps> Waiting<'a, W> {
         }
     }
 
-    /// Does work until work with more left waits, and returns what is unfinished then.
+    /// Executes work until it is done or should give way to work with more states left. Returns the work
+    /// if it is unfinished.
     fn work_on(&self, work: &'a mut W) -> Option<&'a mut W> {
         while work.step() {
             if self.has_more_than(work.left() + MARGIN) {
@@ -85,13 +86,13 @@ impl<'a, W: Steps> Waiting<'a, W> {
 
 /// Thread pool whose threads spin for a moment between passes.
 pub(crate) struct Threads {
-    /// None if the calling thread is the only one.
+    /// The threads besides the calling one; None if there are no others.
     pool: Option<ThreadPool>,
     /// Number of calls so far.
     calls: Arc<AtomicUsize>,
     /// Spin time; zero where there are more threads than processors.
     max_spin: Duration,
-    /// Waits in vain or without a spin since the last spin that saw the next call.
+    /// Number of waits, since the last successful spin, that spun in vain or did not spin.
     in_vain: Arc<AtomicU32>,
 }
 
@@ -99,7 +100,7 @@ impl Threads {
     /// A pool of `threads` threads, the calling one included.
     ///
     /// # Errors
-    /// If one cannot be started.
+    /// If a thread cannot be started.
     pub(crate) fn new(threads: usize) -> Result<Threads> {
         let builder = ThreadPoolBuilder::new().num_threads(threads - 1);
         let builder = builder.thread_name(|i| format!("pass-{}", i + 1));
@@ -138,7 +139,7 @@ impl Threads {
                     self.calls.store(call, Ordering::Release);
                     first.into_iter().for_each(&work);
                     spin(self.max_spin, || left.load(Ordering::Acquire) > 0);
-                    // The last thread is about to leave the scope.
+                    // Waits for the last thread to leave the scope, so that leaving it does not block.
                     (0..SPIN_HINTS).for_each(|_| std::hint::spin_loop());
                 });
             }
@@ -147,7 +148,7 @@ impl Threads {
         results.into_iter().flatten().collect()
     }
 
-    /// Does all work, on as many threads as it is worth.
+    /// Executes all work, on as many threads as pay for the number of states.
     pub(crate) fn run<'a, W: Steps + 'a>(&self, work: impl IntoIterator<Item = &'a mut W>) {
         let work: Vec<&mut W> = work.into_iter().collect();
         let left = work.iter().map(|work| work.left()).sum::<u64>();
@@ -162,7 +163,7 @@ impl Threads {
         1 + self.pool.as_ref().map_or(0, ThreadPool::current_num_threads)
     }
 
-    /// Makes the calling thread of the pool spin until the next call, for a limited time.
+    /// Makes a thread of the pool spin until the next call, for a limited time.
     fn spin_until_next_call(&self, call: usize) {
         let in_vain = Arc::clone(&self.in_vain);
         if self.max_spin.is_zero() || !in_vain.load(Ordering::Relaxed).is_multiple_of(SPIN_INTERVAL)

@@ -1,4 +1,4 @@
-//! Operations of a worker, common to all engines.
+//! Interface of a worker, common to all engines.
 
 use strata_store::CheckpointFile;
 
@@ -7,7 +7,7 @@ use super::restore::Restore;
 use super::worker::Worker;
 use crate::plan::report::LayerReport;
 
-/// A worker of a job. Its operations are the orders of the driver.
+/// A worker of a job. Its operations correspond to the driver's orders.
 pub trait Work: Send {
     /// Depth of the last layer.
     fn depth(&self) -> u32;
@@ -24,14 +24,14 @@ pub trait Work: Send {
     /// See [`Worker::restore`].
     fn restore(&mut self, from: &Restore) -> Result<LayerReport>;
 
-    /// Makes the next layer. `files` are those that all workers have shared of the current one
-    /// ([`LayerReport::shared`]); the job's folder holds those of workers that this one reads.
+    /// Makes the next layer. `files` are those that all workers have shared of the current layer
+    /// ([`LayerReport::shared`]). The job's folder must hold those that this worker reads.
     ///
     /// # Errors
     /// See [`Worker::advance`].
     fn advance(&mut self, files: &[CheckpointFile]) -> Result<LayerReport>;
 
-    /// Whether the next layer is made from the shared file of another worker, too.
+    /// Whether this worker reads the shared file of another worker to make the next layer.
     fn reads(&self, worker: u32) -> bool {
         let _ = worker;
         false

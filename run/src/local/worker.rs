@@ -1,4 +1,4 @@
-//! Explicit worker: the last two layers, the inbox and the pass tasks.
+//! Explicit worker, with the last two layers, the inbox and the pass tasks.
 
 use std::sync::Arc;
 
@@ -24,10 +24,10 @@ use crate::plan::sums::totals_of;
 /// Encoding number of layer files: locals are `2 * index + side`.
 pub(crate) const ENCODING: u16 = 1;
 
-/// Checks that a layer file has the locals of this version.
+/// Checks that the locals in a layer file have the encoding of this version.
 ///
 /// # Errors
-/// `Corrupt` if it has others.
+/// `Corrupt` if they have another encoding.
 pub(crate) fn check_encoding(layer: &Layer) -> strata_store::Result<()> {
     let encoding = layer.header().encoding;
     if encoding == ENCODING {
@@ -53,7 +53,7 @@ pub struct Setup {
     pub budget: Budget,
     /// Compression.
     pub encode: EncodeOptions,
-    /// The depth at which the search stops, if it is known: the exits of that layer are not needed.
+    /// The depth at which the search stops, if it is known. The exits of that layer are not sent.
     pub last_depth: Option<u32>,
     /// Layers that stay on disk besides the last two.
     pub keep: KeepLayers,
@@ -84,7 +84,7 @@ impl Setup {
     }
 }
 
-/// One worker.
+/// A worker of the explicit engine.
 pub struct Worker {
     pub(crate) setup: Setup,
     pub(crate) engine: Arc<Engine>,
@@ -96,7 +96,7 @@ pub struct Worker {
     pub(crate) files: Files,
     pub(crate) current: Layer,
     pub(crate) previous: Option<Layer>,
-    /// The layers before, where moves cannot be undone.
+    /// The layers before the last two, in a directed search.
     pub(crate) older: OlderLayers,
     /// Whether the current layer is the last one and its exits were not sent.
     has_dropped_exits: bool,
@@ -120,7 +120,7 @@ impl Worker {
         Worker::on_threads(setup, engine, inbox, exchange, threads)
     }
 
-    /// A worker whose tasks run on threads that others may use, too.
+    /// A worker whose tasks run on threads that other workers may share.
     pub(crate) fn on_threads(
         setup: Setup,
         engine: Arc<Engine>,
@@ -169,19 +169,19 @@ impl Worker {
     /// inboxes of their owners.
     ///
     /// # Errors
-    /// If exits cannot be delivered, or have to be spilled and that fails.
+    /// If exits cannot be delivered or spilled.
     pub fn seed(&mut self) -> Result<LayerReport> {
         let mut seeds = self.engine.seeds()?;
         seeds.retain(|(key, _)| self.setup.owns(*key));
         seeds.sort_unstable();
         seeds.dedup();
-        // The totals come from the kernel, which needs a layer to read.
+        // The kernel counts the totals, and needs a layer to read.
         let regions = seeds.chunk_by(|a, b| a.0 == b.0).count() as u64;
         let counted = LayerTotals { regions, states: seeds.len() as u64, ..LayerTotals::default() };
         let draft = self.seed_layer(&seeds, counted)?;
         let mut stats = emit(&mut self.tasks, &self.threads, &draft)?;
         stats.found = self.goal.is_some_and(|goal| seeds.iter().any(|(_, state)| *state == goal));
-        // Start and goal are the same.
+        // The searches meet at depth 0 if start and goal are the same.
         stats.even = seeds.windows(2).any(|pair| {
             let [(a, first), (b, second)] = [pair[0], pair[1]];
             a == b && first.local ^ 1 == second.local
@@ -254,7 +254,7 @@ impl Worker {
         });
         let layers = [&current].into_iter().chain(&previous).chain(&older);
         let read_bytes = runs.chain(layers.map(bytes_on_disk)).sum();
-        // A file that is no longer needed can be overwritten only if nothing else has it.
+        // A file that is no longer needed can be overwritten only if no other clone holds it.
         drop((current, previous, older));
         let mut stats = LayerStats::default();
         let mut parts = Vec::with_capacity(found.len());
@@ -266,7 +266,7 @@ impl Worker {
         self.exchange.flush(self.setup.worker, next.header().depth)?;
         let spilled = self.inbox.file_bytes();
         self.inbox.recycle(depth, inbox)?;
-        // The last step that writes: if it fails, the layers are still those before.
+        // The last step that writes. If it fails, the layers are still the previous ones.
         let older = self.merge_older()?;
         self.has_dropped_exits = is_last;
         let previous = self.previous.replace(std::mem::replace(&mut self.current, next));
@@ -289,8 +289,8 @@ impl Worker {
         Ok(report)
     }
 
-    /// Where moves cannot be undone, writes the layer that the search leaves together with the last
-    /// files of older ones, and returns their number and the new file.
+    /// In a directed search, merges the layer that the search no longer reads as one of the last two with
+    /// the last files of older layers. Returns the number of these files and the new file.
     fn merge_older(&mut self) -> Result<Option<(usize, Layer)>> {
         let layer = self.previous.as_ref().filter(|layer| layer.totals().states > 0);
         let Some(layer) = layer.filter(|_| !self.engine.is_undirected()) else { return Ok(None) };
@@ -300,7 +300,7 @@ impl Worker {
         Ok(Some((count, self.merge(&layers, depth)?)))
     }
 
-    /// Writes layers together, of which the last has a depth.
+    /// Merges layers into one file of older layers. `depth` is that of the last one.
     fn merge(&mut self, layers: &[Layer], depth: u32) -> Result<Layer> {
         let states = layers.iter().map(|layer| layer.totals().states).sum();
         let writer = self.older_writer(depth, states)?;
@@ -313,7 +313,7 @@ impl Worker {
         Ok(writer.seal(parts, totals)?)
     }
 
-    /// A writer of older layers with `states` states.
+    /// A writer of older layers with `states` states, of which the last is at `depth`.
     pub(crate) fn older_writer(
         &self,
         depth: u32,
@@ -364,7 +364,7 @@ impl Worker {
         layers.sum::<u64>() + others
     }
 
-    /// The report of the current layer, in which these figures were counted.
+    /// The report of the current layer, given its figures.
     pub(crate) fn report(&self, stats: &LayerStats) -> LayerReport {
         let mut report = LayerReport::of(self.depth(), stats);
         report.layer.bytes = self.current.file_bytes();
@@ -401,7 +401,7 @@ pub(crate) fn counted(parts: &[FilePart]) -> LayerTotals {
     }
 }
 
-/// Sends the exits of a whole layer and counts it.
+/// Sends the exits of a whole layer. Returns the layer's figures.
 pub(crate) fn emit(tasks: &mut [PassTask], threads: &Threads, layer: &Layer) -> Result<LayerStats> {
     let ranges = ranges(layer, tasks.len());
     let work = |task: &mut PassTask, range: KeyRange| task.emit(layer, range);

@@ -1,4 +1,4 @@
-//! Antipodes: states of the last layer, with shortest ways to the start.
+//! Antipodes: states of the last layer, with shortest paths to the start.
 
 use std::ops::ControlFlow;
 
@@ -17,8 +17,8 @@ use crate::job::request::Request;
 pub struct Antipode {
     /// The state in the space's text form.
     pub state: String,
-    /// The fewest moves from the state to the start; None unless the puzzle names the moves between
-    /// states in text form and finds a path to this very position, and every move has an inverse.
+    /// The moves of a shortest path from the state to the start. None unless every move has an inverse, and
+    /// the puzzle names its moves and finds a path to this very position.
     pub moves: Option<Moves>,
 }
 
@@ -27,13 +27,14 @@ pub struct Antipode {
 pub struct Antipodes {
     /// The depth of the layer: the last one with a position.
     pub depth: u32,
-    /// All its states. Its positions, in a space where some states stand for no position.
+    /// Number of states of the layer; in a space where some states stand for no position, the number of
+    /// its positions.
     pub states: u64,
-    /// The first of them, in the order of storage.
+    /// The first states of the layer, in the order of storage.
     pub first: Vec<Antipode>,
 }
 
-/// Up to `number` states of the last layer of a finished job, with shortest ways to the start.
+/// Up to `number` states of the last layer of a finished job, with shortest paths to the start.
 ///
 /// # Errors
 /// Those of [`Job::antipodes`](crate::Job::antipodes).
@@ -73,7 +74,7 @@ pub(crate) fn antipodes(
         let paths = positions_to(request, &space, folder, &listed)?;
         let antipode = |(state, mut path): (String, Vec<String>)| {
             path.reverse();
-            // The path may lead to another position for which the state stands.
+            // The path may lead to another position of the same state.
             let is_its_own = path.first() == Some(&state);
             let moves = if is_its_own { space.moves_between(&path) } else { None };
             Antipode { state, moves }

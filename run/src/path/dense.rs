@@ -1,4 +1,4 @@
-//! Positions of shortest paths of a dense job: from kept layers, or searched again in memory.
+//! Shortest paths of a dense job, from kept layers or from a second search in memory.
 
 use std::sync::Arc;
 
@@ -15,11 +15,11 @@ use crate::job::layers::JobLayers;
 use crate::job::request::Request;
 use crate::local::dense::numbering;
 
-/// What leads from a state to the start.
+/// Source of the depths by which a path is traced from a state to the start.
 enum Source<'a> {
     /// All layers of the job.
     Layers(JobLayers<'a>),
-    /// Depths modulo 3 of all states, which are exact where edges are undirected.
+    /// Depths modulo 3 of all states. They determine shortest paths where edges are undirected.
     Depths(Box<Search>),
 }
 
@@ -38,8 +38,8 @@ impl<'a> DensePaths<'a> {
     /// search was cancelled.
     ///
     /// # Errors
-    /// [`Error::LayersNotKept`] if layers are missing, and a search in memory does not fit the budget
-    /// or has directed moves.
+    /// [`Error::LayersNotKept`] if layers are missing, and moves are directed or a search in memory does
+    /// not fit the budget.
     pub(super) fn open(
         request: &Request,
         space: &Space,
@@ -61,10 +61,10 @@ impl<'a> DensePaths<'a> {
         Ok(Some(DensePaths { space: dense, numbering, source, folder, depth }))
     }
 
-    /// The positions from the start to a goal of the last layer, in text form.
+    /// The positions from the start to a goal in the last layer, in text form.
     ///
     /// # Errors
-    /// If no goal is in it, or a file is damaged.
+    /// If no goal is in the last layer, or a file is damaged.
     pub(super) fn to_goal(&self) -> Result<Vec<String>> {
         for goal in self.space.tables().goals() {
             if self.depth_of(*goal, self.depth)?.is_some() {
@@ -81,7 +81,7 @@ impl<'a> DensePaths<'a> {
     pub(super) fn to_state(&self, text: &str) -> Result<Vec<String>> {
         let unknown = || Error::NoPath(format!("no layer holds {text}"));
         let state = self.space.parse(text).ok_or_else(unknown)?;
-        // The last layers are asked for most often.
+        // Most requests are for states of the last layers.
         for depth in (0..=self.depth).rev() {
             if let Some(depth) = self.depth_of(state, depth)? {
                 return self.positions(state, depth, Some(text));
@@ -90,8 +90,8 @@ impl<'a> DensePaths<'a> {
         Err(unknown())
     }
 
-    /// The depth if a state has it. Where depths are known modulo 3, any state of that residue is
-    /// taken to have it: paths end at the start, not at a depth.
+    /// Returns `depth` if the state has this depth. Where depths are known modulo 3, any state with the
+    /// same residue counts: the path is traced to the start, whatever the actual depth.
     fn depth_of(&self, state: DenseState, depth: u32) -> Result<Option<u32>> {
         let has_depth = match &self.source {
             Source::Layers(layers) => {
@@ -102,8 +102,8 @@ impl<'a> DensePaths<'a> {
         Ok(has_depth.then_some(depth))
     }
 
-    /// The positions from the start to what a state at a depth stands for: the position with a text, or
-    /// a goal.
+    /// The positions from the start to a state at a depth. If the state stands for several positions, the
+    /// path leads to the one with the given text, or without a text to a goal.
     fn positions(&self, state: DenseState, depth: u32, text: Option<&str>) -> Result<Vec<String>> {
         let lost = || Error::NoPath(format!("no path leads to {}", self.space.text(state)));
         match &self.source {
@@ -124,11 +124,11 @@ impl<'a> DensePaths<'a> {
     }
 }
 
-/// The positions of a shortest path from the start to a state of the layer at a depth, in text form, by
-/// the layers before it. If the state stands for others, the path leads to the one with the text `end`, or
-/// to a goal if that is None. `look_up` returns the index of a state that the layer of a depth has, if it
-/// has one. None if no predecessor of a state is in the layer before: layers are missing or of another
-/// search.
+/// The positions of a shortest path from the start to a state of the layer at a depth, in text form, traced
+/// through the layers before it. If the state stands for several positions, the path leads to the one with
+/// the text `end`, or to a goal if `end` is None. `look_up` returns the index of a state of the list that is
+/// in the layer of a depth. Returns None if no predecessor of a state is in the layer before, since layers
+/// are missing or belong to another search.
 ///
 /// # Errors
 /// Those of `look_up`.

@@ -1,4 +1,4 @@
-//! Entry points: the path of a finished job, and the path to one of its states.
+//! Paths of a finished job: to its goal, and to one of its states.
 
 use std::ops::ControlFlow;
 
@@ -78,8 +78,8 @@ pub(crate) fn trace_to(
 /// The positions from the start to each of some states of a finished job, in text form.
 ///
 /// # Errors
-/// [`Error::LayersNotKept`] if the job has not kept all layers. A dense job needs none if its moves are
-/// undirected and a search in memory fits the budget. [`Error::NoPath`] if no layer holds a state.
+/// [`Error::LayersNotKept`] if the job has not kept all layers, except for an undirected dense job whose
+/// search in memory fits the budget; [`Error::NoPath`] if no layer holds a state.
 pub(super) fn positions_to(
     request: &Request,
     space: &Space,
@@ -116,7 +116,7 @@ fn chains_to(wanted: &[State], space: &Space, shards: u32, folder: &JobDir) -> R
                 continue;
             }
             let from_start = trace.back(state, depth, &mut layers)?;
-            // With a seed at either end, the side bit says from which end a state was reached.
+            // With seeds at both ends, the side bit gives the end from which a state was reached.
             if states.seeds().len() > 1 && from_start.iter().any(|first| first.side() == 1) {
                 let text = states.text(state);
                 return Err(Error::NoPath(format!("{text} was reached from the goal only")));

@@ -1,8 +1,8 @@
-//! Moves of a shortest solution of an explicit job.
+//! Shortest solution of an explicit job, from kept layers or by midpoints.
 //!
-//! Where the job holds all layers, the path is traced back through them. Otherwise it is found by
+//! If the job holds all layers, the path is traced back through them. Otherwise it is found by
 //! midpoints, after Manasse, Sleator, Wei and Baxter: the position in which the searches from both
-//! ends met lies on a shortest path, so both halves are searched in the same manner. A *part* is a
+//! ends met lies on a shortest path, so both halves are searched in the same way. A *part* is a
 //! section of the path between two such positions.
 
 use std::path::PathBuf;
@@ -29,7 +29,7 @@ pub(super) struct PathFinder<'a> {
     options: RunOptions,
     open: &'a OpenSpace,
     cancel: &'a CancelToken,
-    /// Holds a folder for each part that is searched.
+    /// The folder that holds a job folder for each part that is searched.
     parts: PathBuf,
 }
 
@@ -78,7 +78,7 @@ impl<'a> PathFinder<'a> {
         };
         let room = room.map(|room| room.saturating_sub(layers.bytes()));
         let Finish::Meeting = space.finish() else {
-            // Searched from the start only: there is no midpoint yet.
+            // The job was searched from the start only, so it has no midpoint.
             return self.part(data, spec, &space, [&start, &goal], room);
         };
         let depth = layers.depth();
@@ -98,7 +98,7 @@ impl<'a> PathFinder<'a> {
         Ok(PathOutcome::Found(path))
     }
 
-    /// Searches a part of a path, and finds its path.
+    /// Searches a part of a path, and returns the moves of the part.
     fn part(
         &self,
         data: &DataDir,
@@ -116,7 +116,7 @@ impl<'a> PathFinder<'a> {
             let options = RunOptions { keep_layers, disk_limit: room, ..self.options.clone() };
             let space = (self.open)(&spec)?;
             if keep_layers == KeepLayers::Last && space.finish() != Finish::Meeting {
-                // Without layers and without a midpoint, nothing would be known.
+                // Without kept layers and without a midpoint, the search would not yield a path.
                 break;
             }
             let request = Request::with_spec(&space, spec.clone(), options)?;

@@ -10,7 +10,7 @@ use crate::catalogue::Space;
 use crate::error::Error;
 use crate::plan::machine::StopReason;
 
-/// Moves as words.
+/// Names of moves.
 pub type Moves = Vec<String>;
 
 /// Opens the space of a job's specification.
@@ -31,7 +31,7 @@ impl FoundPath {
     /// the goal.
     pub fn along(space: &Space, chain: &Chain) -> Option<FoundPath> {
         let moves = space.moves(chain)?;
-        // Where stored states stand for several positions, their texts may be those of other ones.
+        // Where stored states stand for several positions, their texts may not be those of this path.
         let are_right = |positions: &Vec<String>| {
             positions.len() == moves.len() + 1
                 && space.moves_between(positions).as_ref() == Some(&moves)
@@ -67,7 +67,7 @@ pub enum PathOutcome {
     Stopped(StopReason),
 }
 
-/// The layers of a finished job must lead to its goal.
+/// The error of a finished job whose layers do not lead to its goal.
 pub(crate) fn unreachable_goal(folder: &JobDir) -> Error {
     let what = "the layers do not lead to the goal".to_owned();
     let file: PathBuf = folder.path().to_owned();

@@ -1,4 +1,4 @@
-//! Positions of a shortest solution of a symbolic job: searched again with all layers in memory.
+//! Shortest solution of a symbolic job, from a second search with all layers in memory.
 
 use std::ops::ControlFlow;
 
@@ -12,7 +12,7 @@ use crate::error::{Error, Result};
 pub enum PathProgress {
     /// The layer at this depth is complete.
     Layer(u32),
-    /// All layers are there, and moves are traced back.
+    /// All layers are complete, and moves are being traced back.
     Moves {
         /// Depth of the last layer.
         depth: u32,
@@ -21,9 +21,9 @@ pub enum PathProgress {
     },
 }
 
-/// The positions from start to goal in text form, by a search that holds all layers in memory. Of
-/// the options, it takes memory and threads. None if `on_progress` ended it, which is called for
-/// every layer and every move.
+/// The positions from start to goal in text form, by a search that holds all layers in memory. It uses
+/// memory and threads of `options` only. `on_progress` is called for every layer and every move; None if
+/// it ends the search.
 ///
 /// # Errors
 /// [`Error::Step`] if the layers do not fit the memory; [`Error::Space`] if the space is not nested;

@@ -1,6 +1,6 @@
-//! Checks of what workers report: of layers against the layer before, and of files against layers.
+//! Checks of workers' reports: of layers against the layer before, and of files against layers.
 //!
-//! Reports come from other processes. What they can be checked against, they are.
+//! Reports come from other processes, so all figures that can be checked are checked.
 
 use std::num::NonZeroU32;
 
@@ -11,7 +11,7 @@ use super::refusal::Refusal;
 use super::report::LayerReport;
 use super::sums::{Totals, stats_of, totals_of};
 
-/// What the figures of layers depend on.
+/// Properties of a search on which the checks of layers depend.
 #[derive(Copy, Clone, Debug)]
 pub(super) struct LayerRules {
     /// The engine.
@@ -38,18 +38,18 @@ pub(super) fn check_layer(
         return implausible(format!("{states} states in {regions} regions"));
     }
     // A space counts the positions of all states or of none. A state stands for at least one position,
-    // but for none if it is a step of a directed search between positions.
+    // except that a directed search can have states between positions.
     let counted_before = before.map(|_| totals.positions > 0);
     let is_counted = counted_before != Some(false) && (positions >= states || rules.is_directed);
     let is_uncounted = positions == 0 && counted_before != Some(true);
-    // Unless its blocks are folded, the dense engine has every position as a state.
+    // In a dense search without folded blocks, every position is a state.
     let is_unfolded = rules.engine.is_dense() && !rules.is_folded;
     if (is_unfolded && positions > states) || !(is_counted || is_uncounted) {
         return implausible(format!("{states} states stand for {positions} positions"));
     }
     if let Some(before) = before.filter(|_| rules.engine.counts_moves()) {
-        // Each new state is reached by a move of the layer before, and has the inverse of it if there
-        // is one. Of folded blocks, moves of all positions are counted.
+        // Each new state is reached by a move from the layer before, and in an undirected search it has the
+        // inverse move. With folded blocks, the moves of all positions are counted.
         let made = before.generated;
         let (new, what) =
             if rules.is_folded { (positions, "positions") } else { (states, "states") };
@@ -70,10 +70,10 @@ pub(super) fn check_layer(
     Ok(())
 }
 
-/// The orbits of symmetries in a layer, by Burnside's lemma. None if the workers count none.
+/// The number of orbits of symmetries in a layer, by Burnside's lemma. None if orbits are not counted.
 ///
 /// # Errors
-/// [`Refusal::Implausible`] if no group has such orbits.
+/// [`Refusal::Implausible`] if no group has this number of orbits.
 pub(super) fn orbits(report: &LayerReport) -> Result<Option<u64>, Refusal> {
     let LayerRecord { depth, states, positions, .. } = report.layer;
     let (count, fixed) = (report.symmetries.map_or(0, NonZeroU32::get), report.fixed);
@@ -83,7 +83,7 @@ pub(super) fn orbits(report: &LayerReport) -> Result<Option<u64>, Refusal> {
     let sum = positions.checked_add(fixed);
     let count = u64::from(count);
     let orbits = sum.filter(|sum| sum.checked_rem(count) == Some(0)).map(|sum| sum / count);
-    // A state is in one orbit.
+    // Each state is in one orbit.
     match orbits.filter(|orbits| *orbits <= states) {
         Some(orbits) => Ok(Some(orbits)),
         None => {
@@ -95,7 +95,7 @@ pub(super) fn orbits(report: &LayerReport) -> Result<Option<u64>, Refusal> {
     }
 }
 
-/// Checks that the files of a layer hold it: states, regions, moves and digest.
+/// Checks that the files of a layer hold all of it: states, positions, regions, moves and digest.
 ///
 /// # Errors
 /// [`Refusal::Incomplete`] if they do not.
@@ -124,10 +124,11 @@ pub(super) fn check_older(depth: u32, states: u64, found: u64) -> Result<(), Ref
     Err(Refusal::Incomplete { depth, expected: text(states), found: text(found) })
 }
 
-/// Checks that a restored layer has the recorded figures. Its bytes depend on the writers.
+/// Checks that a restored layer has the recorded figures. Its bytes are not compared, since they depend on
+/// which workers wrote it.
 ///
 /// # Errors
-/// [`Refusal::Differs`] if it has not.
+/// [`Refusal::Differs`] if a figure differs.
 pub(super) fn check_restored(
     recorded: &LayerRecord,
     restored: &LayerRecord,

@@ -1,5 +1,5 @@
-//! Driver of a search: passes the plan's commands to the workers and their answers back to the
-//! plan. It is the same in one process and over a network.
+//! Driver of a search, in one process or over a network: passes the plan's commands to the workers and
+//! their answers back to the plan.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -11,7 +11,8 @@ use super::refusal::Refusal;
 use super::report::LayerReport;
 use super::sums::Totals;
 
-/// Number of kept layers above which a checkpoint is due: each of them holds a mapping.
+/// Number of waiting kept layers above which a checkpoint is due, since each of them holds a memory
+/// mapping.
 const MAX_WAITING: usize = 1024;
 
 /// Order to all workers.
@@ -43,9 +44,9 @@ pub enum Order {
 /// Result of an order at one worker.
 #[derive(Clone, Debug)]
 pub enum Done {
-    /// It has made or loaded its part of a layer.
+    /// The worker has made or loaded its part of a layer.
     Layer(Box<LayerReport>),
-    /// Its part of a checkpoint is durable.
+    /// The worker's part of a checkpoint is durable.
     Saved {
         /// Depth of the last layer.
         depth: u32,
@@ -58,7 +59,8 @@ pub enum Done {
 
 /// Failure of a worker pool or a checkpoint sink.
 pub trait Retryable {
-    /// The exhausted resource, if that is the whole failure: the search can resume with more of it.
+    /// The exhausted resource, if this is the only cause of the failure: the search can resume with more
+    /// of it.
     fn exhausted(&self) -> Option<StopReason>;
 }
 
@@ -70,7 +72,7 @@ impl Retryable for StoreError {
 
 /// The workers of a search.
 pub trait WorkerPool {
-    /// What can go wrong.
+    /// Failure of a worker, or of the whole pool.
     type Error: Retryable;
 
     /// The number of workers.
@@ -80,7 +82,7 @@ pub trait WorkerPool {
     /// result for each worker, in the order of their numbers: this is the barrier of a search.
     ///
     /// # Errors
-    /// If a worker will not answer, or its failure leaves nothing that can be saved.
+    /// If a worker does not answer, or if its failure leaves no layers that could be saved.
     fn run(&mut self, order: Order) -> Result<Vec<Result<Done, Self::Error>>, Self::Error>;
 
     /// Frees the disk space and memory of a next layer that all workers failed to make for lack of
@@ -94,7 +96,7 @@ pub trait WorkerPool {
 
 /// Destination of layers and checkpoints, and source of stop requests.
 pub trait CheckpointSink {
-    /// What can go wrong.
+    /// Failure to record a layer or a checkpoint.
     type Error;
 
     /// Reason to stop after the layer that has just been made, if there is one.
@@ -111,25 +113,25 @@ pub trait CheckpointSink {
     /// Records a complete layer. `totals` includes it.
     ///
     /// # Errors
-    /// If that is impossible.
+    /// If the layer cannot be recorded.
     fn commit(&mut self, layer: LayerRecord, totals: &Totals) -> Result<(), Self::Error>;
 
     /// Makes a checkpoint durable; `totals` are those of all layers committed so far.
     ///
     /// # Errors
-    /// If that is impossible. The previous checkpoint then remains the last one.
+    /// If the checkpoint cannot be made durable. The previous checkpoint then remains the last one.
     fn publish(&mut self, publication: Publication) -> Result<(), Self::Error>;
 
-    /// Notifies that a layer was not made for this error, an exhausted resource. The search stops
+    /// Notifies that a layer was not made because of this error, an exhausted resource. The search stops
     /// with the two layers before it.
     fn abandoned(&mut self, error: &Self::Error);
 
-    /// The time, from which the driver learns when a checkpoint is due.
+    /// The current time, by which the driver decides when a checkpoint is due.
     fn now(&self) -> Instant {
         Instant::now()
     }
 
-    /// Notifies that a checkpoint is complete, and how long it took.
+    /// Notifies that a checkpoint is complete, with its bytes and the time that it took.
     fn checkpointed(&mut self, depth: u32, bytes: u64, took: Duration);
 }
 
@@ -168,17 +170,18 @@ where
     P: WorkerPool<Error = E>,
     S: CheckpointSink<Error = E>,
 {
-    /// A driver that makes a checkpoint every `interval`.
+    /// A driver that makes a checkpoint after the first layer that ends `interval` or more after the last.
     pub fn new(plan: Plan, pool: P, sink: S, interval: Duration) -> Self {
         let now = sink.now();
         let shared = Arc::default();
         Driver { plan, pool, sink, interval, last_checkpoint: now, saving: now, shared }
     }
 
-    /// Searches until the end, or until something fails.
+    /// Searches until the search ends or stops.
     ///
     /// # Errors
-    /// Whatever fails; what the last checkpoint holds is not lost.
+    /// A failure of a worker or the sink, or an answer that the plan refuses. The last checkpoint remains
+    /// intact.
     pub fn run(&mut self) -> Result<Outcome, DriveError<E>> {
         loop {
             match self.plan.next_command() {
@@ -214,7 +217,7 @@ where
         self.pool
     }
 
-    /// The result of each worker. A layer without the part of one would be taken for a smaller layer.
+    /// The result of each worker. A missing result is an error, since the layer would look smaller.
     fn results(&mut self, order: Order) -> Result<Vec<Result<Done, E>>, DriveError<E>> {
         let results = self.pool.run(order).map_err(DriveError::Failed)?;
         let (expected, found) = (self.pool.workers(), results.len());
@@ -225,12 +228,12 @@ where
         }
     }
 
-    /// What all workers have done, or the failure that ends the search.
+    /// The results of all workers, or the failure that ends the search.
     fn order(&mut self, order: Order) -> Result<Vec<Done>, DriveError<E>> {
         all_done(self.results(order)?).map_err(DriveError::Failed)
     }
 
-    /// All workers make or load a layer.
+    /// Lets all workers make or load a layer, and passes the sum of their reports to the plan.
     fn layer(&mut self, order: Order) -> Result<(), DriveError<E>> {
         let is_next = matches!(order, Order::Advance { .. });
         let results = self.results(order)?;
@@ -353,7 +356,7 @@ mod tests {
         assert_eq!(all_done(done).unwrap().len(), 2);
     }
 
-    /// Workers of which the first makes layer 0, and whose disk is full then. The others say nothing.
+    /// Workers whose disk is full from layer 1 on. Only the first of them answers.
     struct FullPool {
         workers: usize,
     }
@@ -385,7 +388,7 @@ mod tests {
         }
     }
 
-    /// The errors for which layers were abandoned.
+    /// The errors because of which layers were abandoned.
     #[derive(Default)]
     struct Abandoned(Vec<String>);
 

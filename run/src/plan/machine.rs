@@ -1,8 +1,8 @@
 //! Plan of a search: a state machine from reports of workers to commands.
 //!
-//! Every layer ends in a barrier: the driver hands over the sum of all workers' reports. A checkpoint
-//! or a stop that was requested while a layer ran happens there. A report of another layer is refused
-//! and changes nothing.
+//! Every layer ends at a barrier, at which the driver passes the sum of all workers' reports to the plan.
+//! A checkpoint or a stop that was requested while a layer ran is executed there. A report of another
+//! layer is refused and changes nothing.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -24,26 +24,26 @@ pub struct PlanOptions {
     pub max_layers: Option<u32>,
     /// Stop before the job takes more bytes on disk than this.
     pub disk_limit: Option<u64>,
-    /// The engine. A diagram's checkpoint has one file, of its last layer; the lean engine counts no
-    /// moves.
+    /// The engine. The checkpoint of a symbolic search has one file, of its last layer. Lean engines do not
+    /// count moves.
     pub engine: EngineKind,
     /// Whether a move need not have an inverse.
     pub is_directed: bool,
-    /// Whether a state of the dense engine may stand for several positions. States of other engines
-    /// may anyway.
+    /// Whether a state of the dense engine may stand for several positions. States of other engines always
+    /// may.
     pub is_folded: bool,
     /// Whether each state of the engine is an orbit of the symmetries that the search uses.
     pub states_are_orbits: bool,
 }
 
 impl PlanOptions {
-    /// Whether checkpoints have files of the layers before the last two.
+    /// Whether checkpoints have files of layers before the last two.
     fn needs_older(&self) -> bool {
         self.is_directed && self.engine.is_explicit()
     }
 }
 
-/// Where a plan begins.
+/// Starting point of a plan.
 #[derive(Clone, Debug)]
 pub enum Start {
     /// At the seeds.
@@ -55,16 +55,16 @@ pub enum Start {
 /// Figures of the checkpoint at which a plan begins.
 #[derive(Clone, Debug)]
 pub struct ResumePoint {
-    /// Sums up to its last layer.
+    /// Sums up to the checkpoint's last layer.
     pub totals: Totals,
-    /// Its last layer.
+    /// The checkpoint's last layer with states.
     pub last: LayerRecord,
     /// The layer before; `None` if there is none.
     pub previous: Option<LayerRecord>,
     /// Bytes of kept layers, which the workers do not report.
     pub kept_bytes: u64,
-    /// States in its files of older layers. A checkpoint that was made when the space said that its
-    /// moves can be undone has none.
+    /// Number of states in the checkpoint's files of older layers. A checkpoint from a search in which the
+    /// space was undirected has none.
     pub older_states: u64,
 }
 
@@ -98,14 +98,14 @@ impl fmt::Display for StopReason {
     }
 }
 
-/// How a search ends.
+/// Outcome of a search.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// The goal is this many moves away.
     Goal(u64),
-    /// There are no more states.
+    /// All reachable states are found.
     Exhausted,
-    /// It can be resumed.
+    /// The search stopped early and can be resumed.
     Stopped(StopReason),
 }
 
@@ -130,24 +130,24 @@ pub enum Input {
     CheckpointDue,
     /// Stop at the next barrier.
     Stop(StopReason),
-    /// No worker could make the running layer; all still have the two before.
+    /// No worker could make the running layer; all still have the two layers before it.
     AbandonLayer(StopReason),
 }
 
 /// A checkpoint that all workers have saved.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Publication {
-    /// Depth of its last layer. That layer is empty if the search ran out of states.
+    /// Depth of the checkpoint's last layer. That layer is empty if the search ran out of states.
     pub depth: u32,
-    /// The files of its two layers, of all workers.
+    /// The files of the checkpoint's layers, of all workers.
     pub records: Vec<CheckpointFile>,
     /// Sums up to the last layer with states.
     pub totals: Totals,
-    /// How the search ends with it, if it does.
+    /// The outcome of the search, if it ends with this checkpoint.
     pub ending: Option<Outcome>,
 }
 
-/// Output of the plan: what to do next.
+/// Output of the plan: a command to the driver.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Command {
     /// All workers: make layer 0.
@@ -159,7 +159,7 @@ pub enum Command {
         /// The depth.
         depth: u32,
     },
-    /// Record a complete layer. Comes once for every layer, in order.
+    /// Record a complete layer. There is one such command for every layer, in order of depth.
     Commit(LayerRecord),
     /// All workers: make the last two layers durable.
     Save {
@@ -168,19 +168,19 @@ pub enum Command {
     },
     /// Make the checkpoint durable, then notify the workers.
     Publish(Box<Publication>),
-    /// The search has ended.
+    /// End the search with this outcome.
     End(Outcome),
 }
 
 #[derive(Debug)]
 enum Phase {
-    /// Workers make a layer, or load it.
+    /// Workers make a layer or load it.
     Layer { depth: u32, restored: bool },
     /// Workers make a checkpoint's files durable.
     Saving { depth: u32 },
     /// The driver makes a checkpoint durable.
     Publishing { publication: Box<Publication> },
-    /// Over.
+    /// The plan is over.
     Ended,
 }
 
@@ -198,7 +198,7 @@ pub struct Plan {
     /// Bytes on disk that workers do not report, and spilled bytes of earlier sessions.
     kept_bytes: u64,
     spilled_before: u64,
-    /// States in the files of older layers of the checkpoint that it began at.
+    /// States in the files of older layers of the checkpoint at which the plan began.
     older_states: u64,
     disk_left: u64,
     /// Most bytes on disk while the last layer was made, spilled runs included.
@@ -243,7 +243,7 @@ impl Plan {
         plan
     }
 
-    /// What to do next; `None` while inputs are missing, and after the end.
+    /// The next command; `None` while an input is awaited, and after the end.
     pub fn next_command(&mut self) -> Option<Command> {
         self.commands.pop_front()
     }
@@ -256,8 +256,8 @@ impl Plan {
     /// Handles an event.
     ///
     /// # Errors
-    /// If it does not fit. Nothing has changed then, except that the plan is over after a refusal
-    /// that says so.
+    /// If the event does not fit the plan's state. A refused event changes nothing, except that some
+    /// refusals, as documented there, end the plan.
     pub fn handle(&mut self, input: Input) -> Result<(), Refusal> {
         match input {
             Input::Layer(report) => self.reported(*report),
@@ -275,7 +275,7 @@ impl Plan {
         }
     }
 
-    /// The barrier: all workers have reported a layer.
+    /// Handles the barrier: all workers have reported a layer.
     fn reported(&mut self, mut report: LayerReport) -> Result<(), Refusal> {
         let (depth, restored) = match self.phase {
             Phase::Layer { depth, restored } => (depth, restored),
@@ -308,7 +308,8 @@ impl Plan {
         Ok(())
     }
 
-    /// Checks a layer against what is known, and counts its orbits.
+    /// Checks a layer against the layers before it or, if it was restored, against its record, and counts
+    /// its orbits.
     fn check_layer(&self, report: &mut LayerReport, restored: bool) -> Result<(), Refusal> {
         let orbits = orbits(report)?;
         let layer = &mut report.layer;
@@ -357,7 +358,8 @@ impl Plan {
         self.last.as_ref().map_or(0, |layer| layer.bytes)
     }
 
-    /// Expected size with the next layer: growth continues, shrinking is not assumed.
+    /// Expected value of `bytes` with the next layer, if it grows by the same factor as the last layer did.
+    /// A shrinking layer counts as constant.
     fn expected(&self, bytes: u64) -> u64 {
         let before = self.previous.as_ref().map_or(0, |layer| layer.bytes);
         let (last, previous) = (self.last_bytes(), before);
@@ -407,7 +409,8 @@ impl Plan {
         Ok(())
     }
 
-    /// Checks that the files of older layers hold `found` states: all that the last two have not.
+    /// Checks that `found`, the number of states in the files of older layers, is that of all layers before
+    /// the last two.
     fn check_older(&self, depth: u32, found: u64) -> Result<(), Refusal> {
         if !self.options.needs_older() {
             return Ok(());
@@ -422,7 +425,7 @@ impl Plan {
     fn check_checkpoint(&self, depth: u32, files: &[CheckpointFile]) -> Result<(), Refusal> {
         let layers = [self.last.as_ref(), self.previous.as_ref()];
         let of = |depth: u32| layers.into_iter().flatten().find(|layer| layer.depth == depth);
-        // After the last layer with states comes an empty one.
+        // The layer after the last one with states is empty.
         let totals = of(depth).map_or_else(LayerTotals::default, LayerRecord::totals);
         check_files(depth, &totals, files)?;
         self.check_older(depth, CheckpointFile::older_states(files))?;

@@ -1,5 +1,5 @@
-//! The plan of a search: the state machine, the driver that passes its commands on, the report of a
-//! layer, and sums over layers.
+//! Plan of a search: the state machine, the driver that executes its commands, reports of layers, and
+//! sums over layers.
 
 mod checks;
 pub(crate) mod driver;

@@ -1,6 +1,6 @@
 //! Refusals: inputs that do not fit the plan, and reports that contradict each other.
 
-/// An input that does not fit the plan's state. It has changed nothing.
+/// An input that the plan refuses. It changes nothing, unless the variant says that the plan is over.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
     /// A report of another layer than the running one.
@@ -8,15 +8,15 @@ pub enum Refusal {
     WrongDepth {
         /// The running layer.
         expected: u32,
-        /// The report's.
+        /// The layer of the report.
         found: u32,
     },
     /// The pool has not returned a result for each worker.
     #[error("{found} results of {expected} workers")]
     Results {
-        /// The workers.
+        /// The number of workers.
         expected: usize,
-        /// The results.
+        /// The number of results.
         found: usize,
     },
     /// The plan does not expect the input in its state.
@@ -30,7 +30,7 @@ pub enum Refusal {
     Implausible {
         /// The layer.
         depth: u32,
-        /// Which figures contradict each other.
+        /// The figures that contradict each other.
         what: String,
     },
     /// The files of a checkpoint do not hold the reported layer: the plan is over.
@@ -38,9 +38,9 @@ pub enum Refusal {
     Incomplete {
         /// The layer.
         depth: u32,
-        /// What the workers reported of the layer.
+        /// The figures that the workers reported for the layer.
         expected: String,
-        /// What they reported of its files.
+        /// The figures that they reported for its files.
         found: String,
     },
     /// A restored layer is not the one that was saved: the plan is over.
@@ -48,9 +48,9 @@ pub enum Refusal {
     Differs {
         /// The layer.
         depth: u32,
-        /// What was recorded.
+        /// The recorded figures.
         expected: String,
-        /// What the workers found.
+        /// The figures that the workers counted.
         found: String,
     },
 }

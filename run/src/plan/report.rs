@@ -1,4 +1,4 @@
-//! [`LayerReport`]: a layer that workers have made or loaded.
+//! Reports of layers that workers have made or loaded.
 
 use std::num::NonZeroU32;
 
@@ -10,7 +10,8 @@ use super::refusal::Refusal;
 /// A layer that has been made or loaded: one worker's part of it, or the sum of all parts.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct LayerReport {
-    /// Its figures and kept files. The driver adds the time, the plan the orbits, when all parts are there.
+    /// The layer's figures and kept files. When all parts are summed, the driver adds the time and the plan
+    /// the orbits.
     pub layer: LayerRecord,
     /// Whether the two searches have met after an odd number of moves.
     pub odd: bool,
@@ -18,11 +19,12 @@ pub struct LayerReport {
     pub even: bool,
     /// Whether the goal is in the layer.
     pub found: bool,
-    /// Pairs of a symmetry other than the identity and of a position of the layer that it fixes.
+    /// Number of pairs of a symmetry other than the identity and a position of the layer that it fixes.
     pub fixed: u64,
-    /// The symmetries whose orbits are counted, the identity included; None if none are.
+    /// Number of the symmetries whose orbits are counted, the identity included; None if orbits are not
+    /// counted.
     pub symmetries: Option<NonZeroU32>,
-    /// The files from which other workers read the layer.
+    /// The files through which other workers read the layer.
     pub shared: Vec<CheckpointFile>,
     /// Bytes on disk when the layer was complete.
     pub disk_peak: u64,
@@ -30,12 +32,12 @@ pub struct LayerReport {
     pub disk_left: u64,
     /// Bytes spilled so far in this session.
     pub spilled: u64,
-    /// Kept layers that become durable with the next checkpoint.
+    /// Number of kept layers that become durable with the next checkpoint.
     pub waiting: usize,
 }
 
 impl LayerReport {
-    /// A report of the figures that a search has counted.
+    /// A report of a layer with the figures that a search has counted.
     #[must_use]
     pub fn of(depth: u32, stats: &LayerStats) -> LayerReport {
         let LayerStats { regions, states, positions, generated, digest, .. } = *stats;

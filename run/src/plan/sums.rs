@@ -4,7 +4,8 @@ use serde::{Deserialize, Serialize};
 use strata_space::{Digest, LayerStats};
 use strata_store::{JobResult, LayerRecord, LayerTotals};
 
-/// The figures that a file records of a layer. What ends the search is not recorded, and false.
+/// The figures that a file records of a layer, as statistics. Files do not record what ends the search, so
+/// those fields are false.
 pub(crate) fn stats_of(totals: &LayerTotals) -> LayerStats {
     LayerStats {
         regions: totals.regions,
@@ -31,25 +32,25 @@ pub(crate) fn totals_of(stats: &LayerStats) -> LayerTotals {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Totals {
-    /// Greatest depth with a state.
+    /// Largest depth with a state.
     pub depth: u32,
     /// States of the layer of that depth.
     pub layer_states: u64,
-    /// Search time until it was complete, in seconds.
+    /// Search time in seconds until that layer was complete.
     pub seconds: f64,
-    /// Greatest depth with a state that stands for a position; [`Self::depth`] if positions are not
+    /// Largest depth with a state that stands for a position; [`Self::depth`] if positions are not
     /// counted.
     pub radius: u32,
-    /// Positions of the layer of that depth.
+    /// Positions of the layer at depth [`Self::radius`].
     pub positions_at_radius: u64,
-    /// States.
+    /// States of all layers.
     pub states: u64,
-    /// Positions that they stand for; 0 if the space does not count them.
+    /// Positions that the states stand for; 0 if the space does not count them.
     pub positions: u64,
     /// Orbits of symmetries among the positions; None unless those of all layers are known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub orbits: Option<u64>,
-    /// Legal moves from them.
+    /// Legal moves from the states.
     pub generated: u64,
     /// States of the widest layer.
     pub widest: u64,
@@ -59,7 +60,7 @@ pub struct Totals {
     pub digest: Digest,
     /// Bytes of all layer files when they were sealed.
     pub layer_bytes: u64,
-    /// Most bytes on disk at any time.
+    /// Largest number of bytes on disk at any time.
     pub disk_peak: u64,
     /// Bytes spilled because memory was full.
     pub spilled: u64,
@@ -92,7 +93,7 @@ impl Totals {
         }
     }
 
-    /// Whether no sum overflows when a layer is added.
+    /// Whether a layer can be added without overflow of a sum.
     pub(super) fn has_room_for(&self, layer: &LayerRecord) -> bool {
         let LayerRecord { states, positions, generated, .. } = *layer;
         let sums =
@@ -106,7 +107,7 @@ impl Totals {
     pub fn add(&mut self, layer: &LayerRecord) {
         let LayerRecord { states, positions, generated, .. } = *layer;
         (self.depth, self.layer_states, self.seconds) = (layer.depth, states, layer.seconds);
-        // There are no states before the first layer.
+        // Before the first layer, the number of orbits is 0.
         let before = if self.states == 0 { Some(0) } else { self.orbits };
         self.orbits = before.zip(layer.orbits).and_then(|(sum, more)| sum.checked_add(more));
         if positions > 0 || self.positions == 0 {

@@ -1,4 +1,4 @@
-//! Lines about layers and checkpoints: their fields, and how they are logged.
+//! Log lines about layers and checkpoints, and their fields.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use crate::tracker::Tracker;
 /// A field of a line.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Field {
-    /// Its name, the same in all lines.
+    /// The field's name, the same in all lines.
     pub name: &'static str,
     /// The value as text, with its unit.
     pub text: String,
@@ -41,11 +41,11 @@ impl Field {
 pub struct LayerLine {
     /// Depth of the last complete layer.
     pub layer: u32,
-    /// Its states.
+    /// States of the layer.
     pub states: u64,
-    /// Legal moves of its states.
+    /// Legal moves from these states.
     pub generated: u64,
-    /// Share of the generated states that were known already, over all layers.
+    /// Share of the generated states that were known before, over all layers.
     pub dup_ratio: f64,
     /// Bytes of the layer's files.
     pub bytes: u64,
@@ -53,7 +53,7 @@ pub struct LayerLine {
     pub total: u64,
     /// Seconds since the search began.
     pub elapsed: f64,
-    /// States a second.
+    /// States per second.
     pub rate: f64,
     /// Estimated time left, as text.
     pub eta: Option<String>,
@@ -66,7 +66,7 @@ impl LayerLine {
     /// Text of a line about a search whose next layer is not complete yet.
     pub const SEARCHING: &'static str = "still searching";
 
-    /// The line of a layer that a tracker has, `elapsed` after its search began.
+    /// The line of a layer that has been added to `tracker`, `elapsed` after the search began.
     #[must_use]
     pub fn new(event: &LayerEvent, tracker: &Tracker, elapsed: Duration) -> LayerLine {
         let LayerRecord { depth, states, generated, bytes, .. } = event.layer;
@@ -99,7 +99,7 @@ impl LayerLine {
         fields.into_iter().chain(eta).collect()
     }
 
-    /// Logs the line: at level `DEBUG` if asked, else at level `INFO`.
+    /// Logs the line at level `DEBUG` if `level` is that, otherwise at level `INFO`.
     pub fn log(&self, job: &str, level: Level, message: &str) {
         let LayerLine { layer, states, generated, bytes, total, .. } = self;
         let job = (!job.is_empty()).then(|| tracing::field::display(job));
@@ -107,7 +107,7 @@ impl LayerLine {
         let elapsed = format_args!("{:.1}s", self.elapsed);
         let rate = format_args!("{:.0}/s", self.rate);
         let eta = self.eta.as_ref().map(tracing::field::display);
-        // A macro for each level: levels of tracing are constants.
+        // One macro call for each level, since tracing needs constant levels.
         if level == Level::DEBUG {
             debug!(
                 job, layer, states, generated, %dup_ratio, bytes, total, %elapsed, %rate, eta,
@@ -125,11 +125,11 @@ impl LayerLine {
 /// A checkpoint that is durable.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CheckpointLine {
-    /// Depth of its last layer.
+    /// Depth of the checkpoint's last layer.
     pub layer: u32,
-    /// Bytes of its files.
+    /// Bytes of the checkpoint's files.
     pub bytes: u64,
-    /// Seconds that it took.
+    /// Seconds that the checkpoint took.
     pub took: f64,
 }
 

@@ -1,7 +1,7 @@
 //! Progress in logs: when a line is due, and the fields of lines about layers and checkpoints.
 //!
-//! The command line, the coordinator and the workers log the same lines, with the same fields in
-//! one order.
+//! The command line, the coordinator and the workers log the same lines, with the same fields in the
+//! same order.
 
 mod line;
 mod pace;

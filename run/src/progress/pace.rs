@@ -5,8 +5,7 @@ use std::time::Duration;
 /// Time of the first line.
 const FIRST: Duration = Duration::from_secs(2);
 
-/// Decides when a progress line is due: after 2 s, then at intervals that double up to a longest
-/// one.
+/// Schedule of progress lines: the first after 2 s, then at intervals that double up to a longest one.
 #[derive(Clone, Debug)]
 pub struct Pace {
     longest: Duration,
@@ -16,17 +15,17 @@ pub struct Pace {
 }
 
 impl Pace {
-    /// Longest interval unless another is set.
+    /// The default of the longest interval.
     pub const LONGEST: Duration = Duration::from_secs(30);
 
-    /// A pace from time 0 on. `longest` is the longest interval, and the first one if it is shorter
-    /// than 2 s.
+    /// A pace from time 0 on. `longest` is the longest interval. If it is shorter than 2 s, the first line
+    /// comes after `longest`, too.
     pub fn new(longest: Duration) -> Pace {
         let first = FIRST.min(longest);
         Pace { longest, interval: (2 * first).min(longest), next: first }
     }
 
-    /// Whether a line is due at `now`. If so, the next one is due after a longer interval.
+    /// Whether a line is due at `now`. If so, the next line is due after the next interval from now on.
     pub fn is_due(&mut self, now: Duration) -> bool {
         let is_due = now >= self.next;
         if is_due {

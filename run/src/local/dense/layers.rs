@@ -1,4 +1,4 @@
-//! Dense layers in files: the numbering, writing from words, and the layers of a search by parts.
+//! Dense layer files: the numbering of states, writing from planes, and the layers of a search by parts.
 
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
@@ -9,7 +9,7 @@ use strata_store::{
     DenseEncoder, DenseNumbering, DenseReader, FilePart, Layer, LayerWriter, Result,
 };
 
-/// Words that are read at a time when a layer is written from memory.
+/// Number of words that are read at a time when a layer is written from memory.
 const WORDS: usize = 1 << 18;
 
 /// The numbering of a space's states in files.
@@ -25,7 +25,7 @@ pub(super) fn ranges(blocks: Range<u32>, rows: u32) -> impl Iterator<Item = Rang
     blocks.step_by(step).map(move |first| first..end.min(first.saturating_add(step as u32)))
 }
 
-/// Appends the states of all blocks, which `read` gives for a range from a block on.
+/// Writes the states of all blocks. `read` fills words with the states of blocks from the given one on.
 pub(super) fn write_words(
     numbering: DenseNumbering,
     to: &LayerWriter,
@@ -41,14 +41,14 @@ pub(super) fn write_words(
     Ok(encoder.finish())
 }
 
-/// Readers of layer files of one space, which are read together.
+/// Readers of layer files of one space, whose states are read together as one set.
 pub(super) struct Readers<'a>(Vec<DenseReader<'a>>);
 
 impl<'a> Readers<'a> {
     /// Readers of those files that have states.
     ///
     /// # Errors
-    /// `Corrupt` if a file is none of this numbering.
+    /// `Corrupt` if a file has another numbering.
     pub(super) fn new(
         numbering: DenseNumbering,
         layers: impl Iterator<Item = &'a Layer>,
@@ -58,7 +58,7 @@ impl<'a> Readers<'a> {
         Ok(Readers(readers.collect::<Result<_>>()?))
     }
 
-    /// At least as many states as the files have in a range of blocks.
+    /// Upper bound of the number of states that the files have in a range of blocks.
     fn states_near(&self, blocks: &Range<u32>) -> u64 {
         self.0.iter().map(|reader| reader.states_near(blocks.clone())).sum()
     }
@@ -83,15 +83,15 @@ pub(super) struct StepLayers<'a> {
     current: Readers<'a>,
     earlier: Readers<'a>,
     writer: &'a LayerWriter,
-    /// Encoders of ranges that threads have written. Each takes ranges that ascend.
+    /// Encoders of the ranges written by threads. Each encoder takes ascending ranges.
     encoders: Mutex<Vec<DenseEncoder>>,
 }
 
 impl<'a> StepLayers<'a> {
-    /// A step from the files of a layer. No new state is in them or in those of earlier layers.
+    /// A step from the files of the current layer and of earlier layers, whose states are not new.
     ///
     /// # Errors
-    /// `Corrupt` if a file is none of this numbering.
+    /// `Corrupt` if a file has another numbering.
     pub(super) fn new(
         numbering: DenseNumbering,
         current: impl Iterator<Item = &'a Layer>,
@@ -103,7 +103,7 @@ impl<'a> StepLayers<'a> {
         Ok(StepLayers { numbering, current, earlier, writer, encoders: Mutex::default() })
     }
 
-    /// What was written.
+    /// The parts that were written.
     pub(super) fn into_parts(self) -> Vec<FilePart> {
         let encoders = self.encoders.into_inner().unwrap_or_else(PoisonError::into_inner);
         encoders.into_iter().map(|mut encoder| encoder.finish()).collect()
@@ -129,7 +129,7 @@ impl PartLayers for StepLayers<'_> {
         let encoders = || self.encoders.lock().unwrap_or_else(PoisonError::into_inner);
         let mut free = encoders();
         let fitting = (0..free.len()).filter(|at| free[*at].next_block() <= first);
-        // The nearest one, so that the others can take ranges before it.
+        // The encoder nearest to the range, so that others remain for earlier ranges.
         let nearest = fitting.max_by_key(|at| free[*at].next_block());
         let encoder = nearest.map(|at| free.swap_remove(at));
         drop(free);

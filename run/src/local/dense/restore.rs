@@ -1,4 +1,4 @@
-//! Loading a checkpoint, with any number of workers.
+//! Restoring of a dense checkpoint, with any number of workers.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -103,8 +103,8 @@ impl DenseWorker {
         needed().map(open).collect()
     }
 
-    /// Reads all layers that the search needs, a search in memory into its planes. Returns the
-    /// figures of the current layer, counted again.
+    /// Reads all layers that the search needs in full; a search in memory loads them into its planes.
+    /// Returns the figures of the current layer, counted from its states.
     fn load(&mut self) -> Result<LayerStats> {
         let mut layers = files_of(&self.previous, &self.current);
         layers.extend(&self.earlier);
@@ -132,7 +132,7 @@ impl DenseWorker {
             Ok::<(), WorkerError>(())
         };
         let (options, depth) = (options(&self.setup), self.current.depth);
-        // Frees the planes of an earlier search.
+        // Frees the planes of the previous search first.
         *search = None;
         let resumed = Search::resumed(Arc::clone(&self.space), &options, depth, load)?;
         Ok(search.insert(Box::new(resumed)).stats())

@@ -1,4 +1,4 @@
-//! The worker: its search, its layers as files, and how they become a checkpoint.
+//! Dense worker: its search, its layer files and its checkpoints.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -36,24 +36,24 @@ pub struct DenseSetup {
     pub memory: u64,
     /// Whether layers have digests.
     pub digest: bool,
-    /// Layers that stay on disk besides the last two. All do if moves are directed.
+    /// Layers that stay on disk besides the last two. If moves are directed, all layers stay.
     pub keep: KeepLayers,
     /// The job's folder.
     pub folder: JobDir,
 }
 
-/// A worker of a dense job: makes each layer of its blocks.
+/// A worker of a dense job, which makes its blocks of each layer.
 ///
-/// The only worker of a job has the whole space in memory if it fits. Layers are then written only for
-/// checkpoints, and if they are kept. Otherwise every layer is a file, and a part of the space is in
-/// memory. A worker among several reads the files of the others.
+/// The only worker of a job has the whole space in memory if it fits. It then writes layers only for
+/// checkpoints and to keep them. In all other cases every layer is a file, and one part of the space at a
+/// time is in memory. A worker among several also reads the files of the others.
 pub struct DenseWorker {
     pub(super) setup: DenseSetup,
     pub(super) space: Arc<dyn DenseSpace>,
     pub(super) numbering: DenseNumbering,
     /// The blocks of this worker.
     pub(super) blocks: Vec<Range<u32>>,
-    /// The other workers from whose blocks moves lead to those of this one.
+    /// The other workers with moves from their blocks to those of this worker.
     sources: BTreeSet<u32>,
     pub(super) search: Engine,
     keep: KeepLayers,
@@ -61,12 +61,12 @@ pub struct DenseWorker {
     pub(super) current: Slot,
     /// None at depth 0.
     pub(super) previous: Option<Slot>,
-    /// Files of the layers before, which a search with directed moves needs.
+    /// Files of all earlier layers, which a search with directed moves needs.
     pub(super) earlier: Vec<Layer>,
 }
 
 pub(super) enum Engine {
-    /// None before a layer is seeded or restored.
+    /// The whole space in memory. None until a layer is seeded or restored.
     Memory(Option<Box<Search>>),
     Parts(Box<PartSearch>),
 }
@@ -75,7 +75,7 @@ pub(super) enum Engine {
 pub(super) struct Slot {
     pub(super) depth: u32,
     pub(super) stats: LayerStats,
-    /// None while it is only in the planes of a search in memory.
+    /// The written layer; None while it is only in the planes of a search in memory.
     pub(super) layer: Option<Layer>,
 }
 
@@ -136,7 +136,8 @@ impl DenseWorker {
         LayerHeader::new(FileKind::Dense, job, depth, DENSE_ENCODING)
     }
 
-    /// A writer to memory for a narrow layer that is neither kept nor read by others, else to a file.
+    /// A writer of a layer: to memory if the layer is narrow and neither kept nor read by other workers,
+    /// otherwise to a file.
     pub(super) fn writer(&mut self, depth: u32, states: u64) -> Result<LayerWriter> {
         let header = self.header(depth);
         Ok(if !self.is_alone() || self.files.on_disk(depth, states) {
@@ -166,7 +167,7 @@ impl DenseWorker {
         Ok(writer.seal(parts, totals_of(stats))?)
     }
 
-    /// Writes those of the last two layers that are not.
+    /// Writes those of the last two layers that are not written yet.
     fn write_last_two(&mut self) -> Result<()> {
         if let Some(mut slot) = self.previous.take() {
             if slot.layer.is_none() {
@@ -181,8 +182,8 @@ impl DenseWorker {
         Ok(())
     }
 
-    /// Makes the next layer by parts, and counts the bytes of the files that it reads. `files` are those of
-    /// all workers for the current layer.
+    /// Makes the next layer by parts. Returns its figures, the layer and the number of bytes read. `files`
+    /// are those of all workers for the current layer.
     fn advance_parts(&mut self, files: &[CheckpointFile]) -> Result<(LayerStats, Layer, u64)> {
         let writer = self.writer(self.current.depth + 1, self.current.stats.states)?;
         let Some(own) = &self.current.layer else {
@@ -206,7 +207,7 @@ impl DenseWorker {
         Ok((stats, writer.seal(parts, totals_of(&stats))?, read))
     }
 
-    /// Opens the files of the current layer from whose blocks moves lead to those of this worker.
+    /// Opens the files of the current layer that other workers share and this worker reads.
     fn open_sources(&self, files: &[CheckpointFile]) -> Result<Vec<Layer>> {
         let depth = self.current.depth;
         let mut layers = Vec::with_capacity(self.sources.len());
@@ -232,8 +233,8 @@ impl DenseWorker {
         StoreError::Inconsistent { file: self.setup.folder.path().to_owned(), what }.into()
     }
 
-    /// Makes a layer the current one. Returns the bytes on disk before the layer that the search no
-    /// longer needs was released.
+    /// Makes a layer the current one, and releases the layer that the search no longer needs. Returns the
+    /// bytes on disk before the release.
     fn push(&mut self, slot: Slot) -> Result<u64> {
         let released = self.previous.replace(std::mem::replace(&mut self.current, slot));
         let mut bytes = self.disk_bytes();
@@ -286,12 +287,12 @@ impl DenseWorker {
     }
 }
 
-/// Tells whether a shard's owner is a worker.
+/// A predicate on the owner of a shard: whether it is this worker.
 pub(super) fn owned_by(worker: usize) -> impl Fn(&u16) -> bool {
     move |owner| usize::from(*owner) == worker
 }
 
-/// The other workers from whose blocks moves lead to those of this one.
+/// The other workers with moves from their blocks to those of this worker.
 fn sources(setup: &DenseSetup, search: &PartSearch, count: u32) -> BTreeSet<u32> {
     let own = blocks::of_worker(&setup.owners, setup.worker, count);
     let mut others: BTreeSet<u16> = setup.owners.iter().copied().collect();
