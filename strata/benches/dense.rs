@@ -1,8 +1,9 @@
-//! Benchmark of dense searches by parts on disk, in turns with the search in memory:
-//! `cargo bench -p strata --bench dense -- [ROUNDS] [PANCAKES]` (3 rounds of the pyraminx, or of so
-//! many pancakes).
+//! Benchmark of dense searches by parts on disk, alternating with searches in memory:
+//! `cargo bench -p strata --bench dense -- [ROUNDS] [PANCAKES]` (3 rounds by default; the puzzle is the
+//! pyraminx, or as many pancakes as given).
 //!
-//! One thread. Times are its processor time, so that they can be measured on a busy machine.
+//! The searches have one thread. Times are its processor time, so that a busy machine does not distort
+//! them.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -14,7 +15,7 @@ use strata_space::dense::DenseSpace;
 use strata_space::file_value;
 use strata_store::{JobDir, RealFs};
 
-/// Parts of the space on disk.
+/// Number of parts of the space.
 const PARTS: u64 = 12;
 
 /// Processor time of this thread.
@@ -39,7 +40,7 @@ fn open(pancakes: Option<&str>) -> Arc<dyn DenseSpace> {
     }
 }
 
-/// Memory for all of a space, and for a part of it.
+/// Memory in bytes for all of a space, and for one part of it.
 fn budgets(space: &Arc<dyn DenseSpace>) -> [u64; 2] {
     let refused = PartSearch::new(space, &Options { memory: 0, ..Options::default() });
     let Err(SearchError::Budget { needed, .. }) = refused else { panic!("{refused:?}") };
@@ -48,7 +49,7 @@ fn budgets(space: &Arc<dyn DenseSpace>) -> [u64; 2] {
     [needed + planes * 2, needed + planes / PARTS * 17 / 16]
 }
 
-/// Searches a space, and returns its states and the processor time.
+/// Searches a space. Returns its states, the number of parts and the processor time.
 fn search(space: &Arc<dyn DenseSpace>, dir: &Path, memory: u64, digest: bool) -> (u64, usize, f64) {
     let folder = match JobDir::attach(Arc::new(RealFs), dir, "job") {
         Ok(folder) => folder,

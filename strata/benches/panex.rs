@@ -1,6 +1,6 @@
 //! Benchmark of the explicit engine against a search that sorts vectors of the same states, in
 //! alternating runs: `cargo bench -p strata --bench panex -- LEVEL [ROUNDS]` (6 and 3 by default).
-//! The engine writes its layers to files as in a job.
+//! The engine writes its layers to files, as in a job.
 
 mod baseline;
 #[path = "../tests/it/drive/mod.rs"]

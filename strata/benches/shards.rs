@@ -16,7 +16,7 @@ use strata_store::{EncodeOptions, JobDir, RealFs};
 
 const JOB: &str = "shards";
 
-/// Layers with fewer states do not count for the balance figure: a cluster runs them on one worker.
+/// Layers with fewer states are left out of the balance figure, since a cluster runs them on one worker.
 const NARROW: u64 = 1 << 14;
 
 /// Exchange that counts the exits and bytes sent to other workers.
@@ -57,7 +57,7 @@ struct Sums {
     states: u64,
     /// States of layers that are not narrow.
     wide: u64,
-    /// Over the same layers: states of the fullest worker, times the number of workers.
+    /// Sum over the same layers of the states of the fullest worker, times the number of workers.
     uneven: f64,
 }
 

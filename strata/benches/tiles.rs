@@ -1,6 +1,6 @@
-//! Benchmark of complete searches of sliding tiles, for every size of the local part:
-//! `cargo bench -p strata --bench tiles -- [SIZE [K [THREADS]]]` (3x4 and 2x6, the greatest
-//! k, one thread by default). The totals must be the known ones, so no symmetry is used.
+//! Benchmark of complete searches of sliding tiles, for a size of the local part:
+//! `cargo bench -p strata --bench tiles -- [SIZE [K [THREADS]]]` (by default 3x4 and 2x6, the largest k
+//! and one thread). The totals are compared with the known ones, so no symmetry is used.
 
 #[path = "../tests/it/drive/mod.rs"]
 mod drive;
@@ -33,7 +33,7 @@ fn open(size: &str, k: Option<&str>) -> Tiles {
     }
 }
 
-/// The share of moves that stay inside a region: the same for all regions.
+/// The share of moves that stay inside a region, which is the same for all regions.
 fn inside(space: &Tiles) -> f64 {
     let moves = (0..space.indices()).map(|index| space.legal_moves(&(), index));
     let (inside, all) = moves.fold((0, 0), |(inside, all), open| {

@@ -1,4 +1,4 @@
-//! One search with either engine: the Panex puzzle of level 6.
+//! The same search with two engines: the Panex puzzle of level 6.
 //!
 //! `cargo run --release --example engines -p strata`
 

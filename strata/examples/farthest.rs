@@ -1,4 +1,4 @@
-//! A shortest path: to one of the positions of the 3x3 sliding tiles that are farthest away.
+//! A shortest path to one of the farthest positions of the 3x3 sliding tiles.
 //!
 //! `cargo run --release --example farthest -p strata`
 

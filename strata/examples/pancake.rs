@@ -1,8 +1,8 @@
-//! Pancake sorting: the greatest number of flips that a stack of N pancakes needs.
+//! Pancake sorting: the largest number of flips that a stack of N pancakes needs.
 //!
 //! `cargo run --release --example pancake -p strata -- N [DIR [CRASH_AT]]`
 //!
-//! With CRASH_AT the process aborts after that layer; run it again without to resume.
+//! With CRASH_AT the process aborts after that layer; run it again without CRASH_AT to resume.
 
 use std::error::Error;
 use std::time::Duration;

@@ -1,8 +1,9 @@
 //! Disk-based breadth-first search of implicit graphs.
 //!
 //! A state space is a type that lists the successors of a state. [`Search`] visits every state that the
-//! seeds reach, layer by layer. Layers are sorted, compressed files or decision diagrams, so a search
-//! may have far more states than memory. It writes checkpoints, and continues after a kill.
+//! seeds reach, layer by layer. Layers are compressed files, decision diagrams or bit maps, so a search
+//! may have far more states than fit memory as a list. It writes checkpoints, from which it resumes after
+//! a crash.
 //!
 //! ```
 //! use strata::{

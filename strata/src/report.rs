@@ -1,4 +1,4 @@
-//! [`Report`]: the result of a finished search, its layers and its paths.
+//! Report of a finished search: its result, layers and paths.
 
 use strata_space::Digest;
 use strata_store::LayerRecord;
@@ -9,7 +9,7 @@ use strata_run::{
 
 /// The result of a finished search.
 ///
-/// It holds the data directory's lock. A temporary data directory is removed with it.
+/// It holds the lock of the data directory. A temporary data directory is removed when it is dropped.
 #[derive(Debug)]
 pub struct Report {
     job: Job,
@@ -22,13 +22,13 @@ impl Report {
         Ok(Report { layers: job.layers()?, job, finished })
     }
 
-    /// Fewest moves from start to goal; none if there is no goal or it cannot be reached.
+    /// The least number of moves from start to goal; None if there is no goal or it is unreachable.
     pub fn moves(&self) -> Option<u64> {
         self.finished.result.moves
     }
 
-    /// The greatest depth with a position: the radius of the space where all of it was searched. Spaces
-    /// in which some states stand for no position may have deeper [layers](Self::layers).
+    /// The largest depth with a position: the radius of the space if all of it was searched. Spaces in
+    /// which some states stand for no position may have deeper [layers](Self::layers).
     pub fn radius(&self) -> u32 {
         self.finished.totals.radius
     }
@@ -38,13 +38,13 @@ impl Report {
         self.finished.totals.states
     }
 
-    /// Positions that the states stand for: as many without symmetry, and 0 if the space does not
-    /// count them.
+    /// Number of positions that the states stand for: equal to the number of states without symmetry, and
+    /// 0 if the space does not count positions.
     pub fn positions(&self) -> u64 {
         self.finished.totals.positions
     }
 
-    /// Digest of all layers: independent of threads, workers, shards and interruptions.
+    /// Digest of all layers. It is independent of threads, workers, shards and interruptions.
     pub fn digest(&self) -> Digest {
         self.finished.totals.digest
     }
@@ -54,7 +54,7 @@ impl Report {
         &self.layers
     }
 
-    /// Sums over the layers, with the widest one and the disk space used.
+    /// Sums over the layers, with the width of the widest layer and the disk space used.
     pub fn totals(&self) -> &Totals {
         &self.finished.totals
     }
@@ -71,12 +71,13 @@ impl Report {
 
     /// The moves of a shortest solution.
     ///
-    /// They are traced back through the layers where the search kept all of them. Otherwise, parts
-    /// are searched again, which only puzzles with start and goal parameters allow.
+    /// A path of the explicit engine is traced back through the layers if the search kept all of them.
+    /// Otherwise parts of it are searched again, which requires a puzzle with the parameters `start` and
+    /// `goal`. The symbolic engine searches again, and so does the dense engine without kept layers.
     ///
     /// # Errors
-    /// [`Error::NoPath`] if the search has no goal or did not reach it, [`Error::LayersNotKept`] if
-    /// layers are missing.
+    /// [`Error::NoPath`] if the search has no goal or did not reach it, or the puzzle does not name its
+    /// moves; [`Error::LayersNotKept`] if layers are missing.
     pub fn path(&self) -> Result<Moves> {
         if self.moves().is_none() {
             return Err(Error::NoPath("the search has reached no goal: there is no path".into()));
@@ -87,18 +88,18 @@ impl Report {
         }
     }
 
-    /// The moves of a shortest path from the start to a state, as [`Self::layer`] lists it. Where a
-    /// state stands for symmetric positions, the path leads to one of them.
+    /// The moves of a shortest path from the start to a state that [`Self::layer`] lists. If the state
+    /// stands for several positions, the path leads to one of them.
     ///
     /// # Errors
-    /// [`Error::LayersNotKept`] unless the search was run with `keep_layers(KeepLayers::All)`, or a
-    /// dense search fits the memory; [`Error::NoPath`] if no layer holds the state.
+    /// [`Error::LayersNotKept`] unless the search was run with `keep_layers(KeepLayers::All)`, or is an
+    /// undirected dense search that fits the memory; [`Error::NoPath`] if no layer holds the state.
     pub fn path_to(&self, state: &ListedState) -> Result<Moves> {
         self.job.path_to(state)
     }
 
-    /// A layer, to be counted, listed or sampled. The last two layers are always there, others if
-    /// they were kept. Layers of a symbolic search are searched again where they are not held.
+    /// A layer, to be counted, listed or sampled. The last two layers are always available, others if they
+    /// were kept. A layer of a symbolic search that is not held is computed again.
     ///
     /// # Errors
     /// [`Error::LayerNotHeld`] or [`Error::NoLayer`] if there is no such layer.

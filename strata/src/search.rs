@@ -1,4 +1,4 @@
-//! [`Search`]: builder and runner of a search in one process.
+//! Builder of a search in one process.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -15,20 +15,21 @@ use strata_run::{
     RunOptions, default_shards, differences, engine_of,
 };
 
-/// How layers are held during a search.
+/// Engine of a search, which determines how layers are stored.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
 pub enum Engine {
-    /// Symbolic where the puzzle has a nested form and no option needs another engine; else dense
-    /// where the puzzle has a dense form that fits the memory, or whose layers fit the disk; else
-    /// explicit.
+    /// The engine is chosen: symbolic if the puzzle has a nested form, no option needs another engine and
+    /// the memory suffices; otherwise dense if the puzzle has a dense form that fits the memory or, for a
+    /// search of the whole space, the disk; otherwise explicit.
     #[default]
     Auto,
-    /// Every state is stored on disk. Takes any puzzle, any number of workers, and little memory.
+    /// Layers are lists of states on disk. Supports any puzzle and any number of workers, with little
+    /// memory.
     Explicit,
-    /// As decision diagrams, in memory.
+    /// Layers are decision diagrams in memory. Supports puzzles with a nested form ([`Puzzle::nested`]).
     Symbolic,
-    /// As a bit for each state of the space, in memory or by parts on disk. Takes puzzles with a dense
-    /// form ([`Puzzle::dense`]).
+    /// Layers are sets of bits, one for each state of the space, in memory or by parts on disk. Supports
+    /// puzzles with a dense form ([`Puzzle::dense`]).
     Dense,
 }
 
@@ -36,8 +37,8 @@ type OnEvent<'a> = Box<dyn FnMut(&Event) + 'a>;
 
 /// A breadth-first search of one puzzle in this process.
 ///
-/// The search keeps its checkpoints in a data directory. Running the same search there again
-/// resumes it, or returns its result if it is finished.
+/// The search writes its checkpoints to a data directory. Running the same search there again resumes it,
+/// or returns its result if it is finished.
 ///
 /// ```
 /// use strata::{
@@ -102,7 +103,7 @@ pub struct Search<'a> {
 }
 
 impl<'a> Search<'a> {
-    /// A search of a puzzle, by any engine that takes it.
+    /// A search of a puzzle, with any engine that supports it.
     ///
     /// ```
     /// use strata::{Engine, Search};
@@ -166,16 +167,16 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Folder of the search's checkpoints. It holds one search; running the same search there again
-    /// resumes it. By default a temporary folder, removed with the report.
+    /// Data directory for the checkpoints of the search. It holds one search; running the same search there
+    /// again resumes it. The default is a temporary directory, which is removed with the report.
     pub fn data_dir(mut self, dir: impl AsRef<Path>) -> Self {
         self.data_dir = Some(dir.as_ref().to_owned());
         self
     }
 
-    /// Memory budget of everything that grows, such as `2GiB`. 1 GiB by default.
+    /// Memory budget of the search, such as `2GiB`; 1 GiB by default.
     ///
-    /// A size that cannot be read is an error of [`Self::run`].
+    /// [`Self::run`] reports an invalid size.
     pub fn memory(mut self, size: &str) -> Self {
         if let Some(bytes) = self.size("memory", size) {
             self.options.memory = bytes;
@@ -183,75 +184,78 @@ impl<'a> Search<'a> {
         self
     }
 
-    /// Threads of each worker, at least 1. One for each processor by default.
+    /// Number of threads of each worker, at least 1; by default one for each processor.
     pub fn threads(mut self, threads: usize) -> Self {
         self.options.threads = threads;
         self
     }
 
-    /// Workers in this process, at least 1, with the explicit engine. 1 by default: threads of one
-    /// worker share more than workers do.
+    /// Number of workers in this process, at least 1, with the explicit or the dense engine; 1 by default.
+    /// With [`Engine::Auto`], setting it selects the explicit engine. More threads of one worker are
+    /// usually better than more workers, since they share memory.
     pub fn workers(mut self, workers: usize) -> Self {
         self.options.workers = workers;
         self.given.push("workers");
         self
     }
 
-    /// Shards that the states are divided among, with the explicit engine; fixed for the life of a
-    /// job. 64 by default.
+    /// Number of shards among which the states are divided, with the explicit or the dense engine; fixed for
+    /// the life of a job. By default 64, but at most the number of blocks of a dense space. With
+    /// [`Engine::Auto`], setting it selects the explicit engine.
     pub fn shards(mut self, shards: u32) -> Self {
         self.shards = Some(shards);
         self.given.push("shards");
         self
     }
 
-    /// Time between checkpoints. 30 seconds by default.
+    /// Time between checkpoints; 30 seconds by default.
     pub fn checkpoint_interval(mut self, interval: Duration) -> Self {
         self.options.checkpoint_interval = interval;
         self
     }
 
-    /// Layers that stay on disk besides the last two, with the explicit or the dense engine. None by
-    /// default; a dense search whose moves have no inverses keeps all.
+    /// Layers that stay on disk besides the last two, with the explicit or the dense engine. By default no
+    /// others; a dense search with directed moves keeps all layers.
     pub fn keep_layers(mut self, keep: KeepLayers) -> Self {
         self.options.keep_layers = keep;
         self.given.push("keep_layers");
         self
     }
 
-    /// Depth at which to stop; a later run without this limit resumes.
+    /// Depth at which the search stops. A later run without this limit resumes it.
     pub fn max_layers(mut self, depth: u32) -> Self {
         self.options.max_layers = Some(depth);
         self
     }
 
-    /// Size on disk at which to stop, such as `10GiB`, with the explicit or the dense engine.
+    /// Size on disk, such as `10GiB`, before which the search stops, with the explicit or the dense engine.
     ///
-    /// A size that cannot be read is an error of [`Self::run`].
+    /// [`Self::run`] reports an invalid size.
     pub fn disk_limit(mut self, size: &str) -> Self {
         self.options.disk_limit = self.size("disk_limit", size);
         self.given.push("disk_limit");
         self
     }
 
-    /// The engine.
+    /// The engine; [`Engine::Auto`] by default.
     pub fn engine(mut self, engine: Engine) -> Self {
         self.engine = engine;
         self
     }
 
-    /// A handle that stops the search after the running layer, with a checkpoint.
+    /// A handle by which another thread can stop the search after the running layer, with a checkpoint.
     pub fn cancel_token(&self) -> CancelToken {
         self.cancel.clone()
     }
 
-    /// Receives every event, on the thread that runs the search.
+    /// Sets a function that receives every event, on the thread that runs the search.
     pub fn on_event(mut self, on_event: impl FnMut(&Event) + 'a) -> Self {
         self.on_event = Box::new(on_event);
         self
     }
 
-    /// Receives every complete layer, those of earlier runs first. Replaces [`Self::on_event`].
+    /// Sets a function that receives every complete layer, those of earlier runs first. Replaces the
+    /// function of [`Self::on_event`].
     pub fn on_layer(self, mut on_layer: impl FnMut(&LayerRecord) + 'a) -> Self {
         self.on_event(move |event| {
             if let Event::Layer(event) = event {
@@ -275,9 +279,9 @@ impl<'a> Search<'a> {
     /// Searches to the end, from the last checkpoint if there is one.
     ///
     /// # Errors
-    /// [`Error::OtherSearch`] if the data directory holds another search, which stays as it is;
-    /// [`Error::Stopped`] if a limit or the cancel token ended it early: run it again to resume;
-    /// otherwise what failed.
+    /// [`Error::OtherSearch`] if the data directory holds another search, which is left unchanged;
+    /// [`Error::Stopped`] if a limit or the cancel token stopped the search, which can be run again to
+    /// resume; other errors of options, files and workers.
     pub fn run(self) -> Result<Report> {
         let started = Instant::now();
         let Search { space, open, data_dir, engine, shards, options, given, .. } = self;
@@ -308,7 +312,7 @@ impl<'a> Search<'a> {
     }
 }
 
-/// The identity of the search. Engine and shards that were not chosen are those of the earlier job.
+/// The specification of the search. Engine and shards are those of the earlier job, unless they are set.
 fn specification(
     space: &Space,
     (engine, shards): (Engine, Option<u32>),
@@ -336,5 +340,5 @@ fn specification(
     Ok(JobSpec { space: name, params, shards, engine: kind })
 }
 
-/// Limit of shards: job records and orders list the owner of every shard.
+/// Maximum number of shards. Job records and orders list the owner of every shard.
 const MAX_SHARDS: u32 = 65_536;

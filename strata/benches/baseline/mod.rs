@@ -1,5 +1,5 @@
-//! Baseline for the explicit engine: a plain search of the same Panex states that sorts each
-//! layer's successors in memory. It has one thread and no files, and shares no code with the
+//! Baseline for benchmarks of the explicit engine: a plain search of the same Panex states that sorts
+//! each layer's successors in memory. It has one thread and no files, and shares no code with the
 //! engine.
 
 /// A position as one number: five bits per tile, each column closed by a zero.
@@ -57,11 +57,11 @@ fn subtract(sorted: &[Key], first: &[Key], second: &[Key]) -> Vec<Key> {
     left
 }
 
-/// Where the mirror image of the newest layer meets the search.
+/// The layer in which the mirror image of the newest layer meets the search.
 enum Meeting {
-    /// In the layer before it.
+    /// The layer before the newest.
     Previous,
-    /// In the newest layer itself.
+    /// The newest layer itself.
     Same,
 }
 
@@ -102,7 +102,7 @@ impl Column {
         &self.tiles[..self.height]
     }
 
-    /// How many tiles may still be put on top before some tile has more above it than its level.
+    /// Number of tiles that may still be put on top, so that no tile has more above it than its level.
     fn room(&self) -> u8 {
         let slack = self.tiles().iter().rev().zip(0..).map(|(&tile, above)| tile / 2 - above);
         slack.min().unwrap_or(u8::MAX)
@@ -142,7 +142,7 @@ impl Position {
         Position(columns)
     }
 
-    /// The smaller key of the position and its image with side columns and colours swapped.
+    /// The smaller of the keys of the position and of its image with side columns and colours swapped.
     fn class_key(&self) -> Key {
         let [left, centre, right] = &self.0;
         pack([left, centre, right], 0).min(pack([right, centre, left], 1))

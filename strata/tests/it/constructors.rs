@@ -1,4 +1,4 @@
-//! Tests that searches of a value and of a registered puzzle agree on layers, resume and paths.
+//! Tests that a search of a puzzle value and one of a registered puzzle agree on layers, resume and paths.
 
 use std::marker::PhantomData;
 use std::ops::ControlFlow;
@@ -71,7 +71,7 @@ impl<P: Puzzle> Ways<P> {
                     found += 1;
                 }
             }
-            // Where a search grows from both ends, states of the goal's side have no path.
+            // In a search from both ends, states on the goal's side have no path from the start.
             assert!(found > 0, "{} has no path to depth {depth}: {states:?}", P::NAME);
         }
     }

@@ -1,4 +1,4 @@
-//! Tests of spaces with moves that cannot be undone: new states are told from those of all layers.
+//! Tests of directed spaces, whose new states are compared with those of all earlier layers.
 
 use crate::drive;
 
@@ -23,7 +23,7 @@ struct OneWay {
     seed: u64,
     local_bits: u32,
     goal: Option<u64>,
-    /// What the space says of its edges.
+    /// Whether the space declares its edges undirected.
     says_undirected: bool,
 }
 
@@ -98,7 +98,7 @@ impl Puzzle for OneWay {
         let goal = self.goal.map_or("none".to_owned(), |goal| goal.to_string());
         [("seed".to_owned(), self.seed.to_string()), ("goal".to_owned(), goal)].into()
     }
-    /// Any nested form: it must not be used.
+    /// An arbitrary nested form, which must not be used.
     fn nested(&self) -> Result<NestedHanoi, SpaceError> {
         NestedHanoi::new(Hanoi::new(3, 3, true)?)
     }
@@ -169,7 +169,7 @@ fn a_search_resumes_at_any_layer_with_any_number_of_workers() {
     }
 }
 
-/// A file that joins older layers with those of the checkpoint has a depth before the checkpoint's.
+/// Older layers are merged into a file whose depth is that of a layer before the checkpoint's.
 #[test]
 fn a_resumed_search_has_no_temporary_file_at_its_end() {
     for (first, then) in [(1, 1), (2, 2), (2, 1), (1, 3)] {
@@ -200,11 +200,12 @@ fn older_files(folder: &std::path::Path) -> Vec<String> {
     names_in(folder).into_iter().filter(|name| name.contains("older-")).collect()
 }
 
-/// A checkpoint of a search with the last two layers only lacks what the same search needs now.
+/// The checkpoint of an undirected search has the last two layers only. If the space is declared directed
+/// afterwards, the search lacks the older layers.
 #[test]
 fn a_checkpoint_without_older_layers_is_refused() {
     let dir = tempfile::tempdir().unwrap();
-    // A ring with steps in both directions, of which the space may say what it will.
+    // A ring with steps in both directions, which the space may declare directed or undirected.
     let run = |is_undirected, layers| {
         let ring = Listed::<u64> { is_undirected, ..Listed::ring(64, 0) };
         Search::new(ring).data_dir(dir.path()).max_layers(layers).run()

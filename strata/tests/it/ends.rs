@@ -18,7 +18,7 @@ use strata_store::{KeptFile, Layer};
 
 use crate::kinds::user::Random;
 
-/// As the command line would open it.
+/// Opens a search as the command line does.
 fn panex(level: u8, [start, goal]: [&str; 2], more: &[(&str, &str)]) -> Panex {
     let level = level.to_string();
     let pairs = [("level", &*level), ("start", start), ("goal", goal)];

@@ -1,8 +1,8 @@
-//! Forecasts compared with recorded searches.
+//! Tests of forecasts against recorded searches.
 //!
-//! `data/layer-times` has some hundred layers of each search: depth, states, states of all layers so
+//! `data/layer-times` has about a hundred layers of each search: depth, states, states of all layers so
 //! far, and seconds of search so far. They were recorded with one thread, while a dozen other programs
-//! shared two cores; the searches of Panex 8 to 11 in a row took 13 to 430 s.
+//! shared two cores; the searches of Panex 8 to 11 took 13 to 430 s.
 
 use std::path::Path;
 use std::time::Duration;
@@ -36,7 +36,8 @@ const fn recorded(
 
 const WHOLE: (&str, &str) = ("exhaust", "true");
 
-/// The first layers of the dense engine prepare memory and files: nothing is said of them.
+/// The recorded searches. There is no estimate during the first layers of the dense engine, whose time is
+/// that of preparing memory and files.
 const SEARCHES: [Recorded; 18] = {
     use EngineKind::{Dense, Explicit, Symbolic};
     [
@@ -118,8 +119,8 @@ fn replay(tracker: &mut Tracker, layers: &[LayerEvent], from: f64) -> Vec<(f64, 
     layers.iter().map(&mut add).collect()
 }
 
-/// Checks estimates after the first tenth of the time: within a factor of 2, where what is left is
-/// more than a hundredth of the whole.
+/// Checks that estimates after the first tenth of the time are within a factor of 2, as long as more than
+/// a hundredth of the time is left.
 #[track_caller]
 fn assert_within_two(file: &str, estimates: &[(f64, Option<Range>)], all: f64) {
     let slack = all / 100.0;

@@ -1,4 +1,4 @@
-//! Searches with a goal and without one.
+//! Tests of searches with and without a goal.
 
 use strata_run::catalogue::{Entry, KeySpace, Registry, Seed};
 

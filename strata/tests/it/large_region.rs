@@ -1,5 +1,6 @@
-//! A search in which one region of one layer has more than 2^24 states. It takes 10 to 20 s and up to
-//! 1 GiB a case, so it runs on demand: `cargo test -p strata --test it large_region -- --ignored`.
+//! Tests of a search in which one region of one layer has more than 2^24 states. Each case takes 10 to
+//! 20 s and up to 2 GiB, so they run on demand:
+//! `cargo test -p strata --test it large_region -- --ignored`.
 
 use crate::drive;
 
@@ -44,7 +45,7 @@ impl KeySpace for Tree {
     fn key_bits(&self) -> u32 {
         self.low_bits + 14
     }
-    /// The space does not say that there is one region.
+    /// The low bits are local, so all vertices are in one region.
     fn local_bits(&self) -> Option<u32> {
         Some(self.low_bits)
     }

@@ -1,7 +1,7 @@
-//! The library: searches of all engines, resumed, split, with faults.
+//! Tests of the library: searches of all engines, resumed, divided among workers, with faults.
 #![allow(clippy::unwrap_used)] // clippy.toml allows it in tests, but not in their helpers
 
-/// Makes a space a puzzle without parameters, which an expression opens.
+/// Implements `Puzzle` without parameters for a space, which an expression opens.
 macro_rules! without_parameters {
     ($space:ty, $name:literal, $open:expr) => {
         without_parameters!($space, $name, $open, strata::Keyed<$space>, strata::NoNested,);

@@ -1,4 +1,4 @@
-//! Scripted tests of the plan: inputs and the commands that follow.
+//! Scripted tests of the plan: sequences of inputs, and the commands that follow.
 
 use std::num::NonZeroU32;
 
@@ -70,7 +70,7 @@ fn saved(depth: u32, states: &[u64]) -> Input {
     Input::Saved { depth, records: files.collect() }
 }
 
-/// What the plan commands now, in short.
+/// The pending commands of the plan, in short form.
 fn commands(plan: &mut Plan) -> Vec<String> {
     let mut all = Vec::new();
     while let Some(command) = plan.next_command() {

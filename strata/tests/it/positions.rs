@@ -1,4 +1,4 @@
-//! Positions that states of a user's space stand for: summed, left out, or impossible.
+//! Tests of the positions that states of a user's space stand for: summed, not counted, or impossible.
 
 use strata::{
     KeySpace, Keyed, NoNested, Parameter, Parameters, Puzzle, Report, Search, Seed, SpaceError,

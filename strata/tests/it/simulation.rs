@@ -97,7 +97,7 @@ impl SimulatedSearch {
     }
 }
 
-/// What the driver has made durable.
+/// The data that the driver has made durable.
 #[derive(Default)]
 struct Disk {
     committed: Vec<LayerRecord>,
@@ -140,7 +140,7 @@ fn check_publication(publication: &Publication, workers: usize, committed: &[Lay
     assert_eq!(committed.len() as u32, depth + u32::from(!ended));
 }
 
-/// The plan of the next session: from the start, or from what is durable.
+/// The plan of the next session: from the start, or from the durable data.
 fn next_plan(search: &SimulatedSearch, disk: &mut Disk) -> Plan {
     let start = match &disk.checkpoint {
         None => {

@@ -1,4 +1,4 @@
-//! Tests that spilled exits give the same layers as exits in memory, and of the bytes of files.
+//! Tests that spilled exits give the same layers as exits in memory, and that file traffic is counted.
 
 use std::sync::Arc;
 

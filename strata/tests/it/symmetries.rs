@@ -1,4 +1,4 @@
-//! Tests that symmetries which a space gives, and which are none, are refused.
+//! Tests that a space with wrong symmetries is refused.
 
 use strata::{Engine, KeySpace, Keyed, NoNested, Search, Seed, SpaceError, Tabled, WithTables};
 use strata_puzzles::panex::{Panex, PanexConfig};
@@ -9,7 +9,7 @@ use strata_space::{
     RegionKey, State, StateSpace, Weight,
 };
 
-/// A line of points from 0 to `length`, in which a point may be stored as another one.
+/// A line of points from 0 to `length`. Each point is stored as itself or as another point.
 struct Folded {
     length: u64,
     start: u64,
@@ -76,7 +76,7 @@ fn a_fold_that_is_no_symmetry_is_refused() {
     );
 }
 
-/// What is wrong with a nested space.
+/// The fault of a nested space.
 #[derive(Copy, Clone, Debug, PartialEq)]
 enum Wrong {
     Nothing,
@@ -208,7 +208,7 @@ impl NestedSpace for WrongNested {
     }
 }
 
-/// Its puzzle, whose keys only the explicit engine uses.
+/// The puzzle of the nested space. Only the explicit engine uses its keys.
 struct Towers(Wrong);
 
 impl KeySpace for Towers {
@@ -260,7 +260,7 @@ fn a_wrong_symmetry_of_a_nested_form_is_refused() {
     }
 }
 
-/// Panex with tables of which one part may be wrong: a symmetry, or what makes local parts canonical.
+/// Panex with tables in which one part may be wrong: a symmetry, or the canonical form of local parts.
 struct WrongTables {
     panex: Panex,
     wrong: WrongTable,

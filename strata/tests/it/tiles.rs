@@ -12,7 +12,7 @@ use strata_space::{Digest, StateSpace};
 use crate::reference::search::layers_of;
 use crate::reference::tiles::{image, orbits};
 
-/// Several workers with little memory, which exchange exits badly.
+/// Several workers with little memory and an unreliable exchange of exits.
 fn hard_setup() -> SearchSetup {
     let (inbox_memory, unreliable) = (Some(20_000), true);
     SearchSetup { workers: 3, threads: 2, inbox_memory, unreliable, ..SearchSetup::default() }

@@ -1,4 +1,4 @@
-//! Tests of keys of many bits: layers and digests are those of the same graph with small keys.
+//! Tests of wide keys: layers and digests are those of the same graph with narrow keys.
 
 use crate::drive;
 
@@ -15,8 +15,8 @@ use crate::kinds::permutations::puzzle;
 use crate::kinds::published::first;
 use crate::kinds::user::Listed;
 
-/// The graph of a space with keys of 64 bits at most, with keys that are far apart. Digests are those of
-/// the small keys, so digests do not depend on the width.
+/// The graph of a space with keys of at most 64 bits, under wide keys that are far apart. Digests are
+/// those of the narrow keys, so they do not depend on the width.
 #[derive(Clone, Debug)]
 struct Far<S, K> {
     inner: S,

@@ -40,7 +40,7 @@ impl DenseSpace for Arrangements {
     }
 }
 
-/// All arrangements that moves reach: images by slot.
+/// The space of all arrangements reachable by some moves, given as images by slot.
 fn arrangements(moves: &[[usize; 6]], is_undirected: bool) -> Space {
     let mut all = vec![[0, 1, 2, 3, 4, 5]];
     let mut numbers: HashMap<[usize; 6], u32> = [(all[0], 0)].into();
@@ -92,15 +92,15 @@ fn directed() -> Space {
     arrangements(&[[1, 2, 3, 4, 5, 0], [1, 0, 2, 3, 4, 5]], false)
 }
 
-/// Spaces with a block for each state, and spaces whose blocks are folded, each without directions and
-/// with.
+/// Spaces with a block for each state, and spaces with folded blocks, each with undirected and with
+/// directed edges.
 fn small_spaces() -> Vec<(&'static str, Space)> {
     let flips = [[1, 0, 2, 3, 4, 5], [3, 2, 1, 0, 4, 5], [5, 4, 3, 2, 1, 0]];
     let spaces = [arrangements(&flips, true), directed(), folded(), folded_turns()];
     ["flips", "directed", "folded", "folded and directed"].into_iter().zip(spaces).collect()
 }
 
-/// The same, and a space whose blocks have rows of lanes and are not folded.
+/// The small spaces, and a space whose blocks have several rows and lanes and are not folded.
 fn spaces() -> Vec<(&'static str, Space)> {
     let mut spaces = small_spaces();
     spaces.push(("hanoi", hanoi()));
@@ -155,10 +155,10 @@ fn stats(layers: &[(LayerStats, BTreeSet<DenseState>)]) -> Vec<LayerStats> {
     layers.iter().map(|(stats, _)| *stats).collect()
 }
 
-/// How a search is run. Layers must not depend on it.
+/// Settings of a search. Layers must not depend on them.
 #[derive(Copy, Clone, Debug)]
 struct Way {
-    /// None in memory.
+    /// Number of parts; None for a search in memory.
     parts: Option<u32>,
     threads: usize,
     keep: KeepLayers,
@@ -246,7 +246,7 @@ fn every_way_finds_the_same_layers() {
     }
 }
 
-/// Goes on from a checkpoint at every depth, in the same way and in another.
+/// Resumes from a checkpoint at every depth, with the same settings and with others.
 #[test]
 fn a_search_resumes_at_every_depth_in_any_way() {
     for (name, space) in small_spaces() {
@@ -275,7 +275,7 @@ fn a_search_resumes_at_every_depth_in_any_way() {
                     } else {
                         run(&mut resumed_worker, first)
                     };
-                    // A layer with a goal ends a search before it is a checkpoint to resume from.
+                    // A layer with a goal ends the search, so there is no checkpoint to resume from.
                     let first = found.first_mut().zip(expected.get(depth as usize));
                     first.into_iter().for_each(|(first, layer)| first.found = layer.found);
                     let what = format!("{name} from {depth}, {resumed:?} after {way:?}");
@@ -313,7 +313,7 @@ fn states_of(space: &Space, folder: &JobDir, depth: u32, kept: &KeptFile) -> BTr
 fn kept_layers_hold_their_states() {
     for (name, space) in small_spaces() {
         let expected = plain_layers(&space);
-        // Layers of directed moves are kept whatever the setup says.
+        // A search with directed moves keeps all layers, independent of the setup.
         let keeps = [KeepLayers::All, KeepLayers::Every(2.try_into().unwrap()), KeepLayers::Last];
         for keep in keeps {
             for way in [Way { keep, ..IN_MEMORY }, Way { keep, ..BY_PARTS }] {

@@ -1,4 +1,4 @@
-//! The worker of the dense engine, and the spaces that its tests search.
+//! Tests of the worker of the dense engine, and the spaces that they search.
 
 mod files;
 mod workers;

@@ -1,5 +1,5 @@
-//! Several workers of the dense engine: the same layers with any number of them, which changes from
-//! one session to the next.
+//! Tests of several workers of the dense engine: layers are the same with any number of workers, also if
+//! the number changes from one session to the next.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -200,7 +200,7 @@ fn a_layer_is_not_made_without_the_files_of_all_sources() {
     assert_eq!(reads, [0, 2]);
     let error = team.workers[1].advance(&files[..2]).unwrap_err().to_string();
     assert!(error.contains("layer 20 of worker 2"), "{error}");
-    // Another file under the name of a worker's.
+    // Another file under the name of a worker's file.
     let layer = |file: &CheckpointFile| dir.path().join("job").join(&file.file);
     let content = std::fs::read(layer(&files[0])).unwrap();
     std::fs::copy(layer(&files[2]), layer(&files[0])).unwrap();

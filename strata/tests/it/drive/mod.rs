@@ -1,4 +1,4 @@
-//! Driver for tests: runs workers layer by layer until a search ends, without checkpoints.
+//! Test driver that runs workers layer by layer until a search ends, without checkpoints.
 #![allow(clippy::unwrap_used)] // clippy.toml allows it in tests, but not in their helpers
 #![allow(dead_code, reason = "every test file uses a part of it")]
 
@@ -17,11 +17,11 @@ use strata_store::{
 
 const JOB: &str = "job";
 
-/// Depth limit, greater than any test needs: a search that loses states might revisit old ones
-/// without end.
+/// Depth limit, larger than any test needs. A search that loses states might revisit old ones without
+/// end.
 const MAX_DEPTH: u32 = 2000;
 
-/// How a search is run. Layers must not depend on it.
+/// Settings of a search. Layers must not depend on them.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SearchSetup {
     pub(crate) workers: usize,
@@ -29,9 +29,9 @@ pub(crate) struct SearchSetup {
     pub(crate) threads: usize,
     pub(crate) shards: u32,
     pub(crate) keep: KeepLayers,
-    /// Memory above the least budget.
+    /// Bytes of memory above the least budget.
     pub(crate) extra_memory: u64,
-    /// Bytes of exits that an inbox holds in memory; those of the budget if none.
+    /// Bytes of exits that an inbox holds in memory; None for those of the budget.
     pub(crate) inbox_memory: Option<usize>,
     /// Whether exits are sent through an [`UnreliableExchange`].
     pub(crate) unreliable: bool,
@@ -120,7 +120,7 @@ pub(crate) fn open_kept(dir: &Path, depth: u32, files: &[KeptFile]) -> Vec<Layer
     files.iter().map(open).collect()
 }
 
-/// Searches to the end in a folder of the caller's, where the layers that are kept stay.
+/// Searches to the end in a given folder, where the kept layers stay.
 pub(crate) fn search_in(
     dir: &Path,
     setup: SearchSetup,
@@ -275,7 +275,7 @@ pub(crate) fn names_in(folder: &Path) -> Vec<String> {
     names
 }
 
-/// Copies the files of a folder that other threads may write. Files that go away are left out.
+/// Copies the files of a folder to which other threads may write. Files that disappear are left out.
 pub(crate) fn copy_files(from: &Path, to: &Path) {
     std::fs::create_dir_all(to).unwrap();
     for entry in std::fs::read_dir(from).unwrap() {
@@ -293,7 +293,8 @@ fn files(dir: &Path, prefix: &str) -> usize {
     names_in(&dir.join(JOB)).iter().filter(|name| name.contains(prefix)).count()
 }
 
-/// An exchange of exits with locals of a width that splits every run into pieces and delivers them in reverse order, each twice.
+/// An exchange of exits with locals of a width. It splits every run into pieces and delivers them in
+/// reverse order, each twice.
 struct UnreliableExchange(LocalExchange, LocalWidth);
 
 impl Exchange for UnreliableExchange {

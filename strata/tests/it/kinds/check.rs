@@ -1,4 +1,4 @@
-//! Runs of a row of the table, and what they are compared with.
+//! Checks of one row of the table: runs of its search, and the expected layers.
 
 use std::path::Path;
 use std::time::Duration;
@@ -9,7 +9,7 @@ use strata_space::Digest;
 
 use crate::drive::copy_files;
 
-/// What an independent search finds.
+/// The result of an independent search.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Expected {
     /// By depth.
@@ -50,8 +50,8 @@ pub(crate) fn sizes<S>(layers: &[Vec<S>]) -> Vec<u64> {
     layers.iter().map(|layer| layer.len() as u64).collect()
 }
 
-/// Layers of a search from both ends, each with the states of both, by those of a search from each:
-/// up to the layer where the two meet, or all of them.
+/// Layers of a search from both ends, computed from the layers of a search from each end. Each has the
+/// states of both. They end with the layer in which the searches meet, if they do.
 pub(crate) fn from_both_ends<S: Ord>(ends: [&[Vec<S>]; 2]) -> Expected {
     let [start, goal] = ends;
     let distance = start.iter().position(|layer| goal[0].iter().any(|goal| layer.contains(goal)));
@@ -64,12 +64,12 @@ pub(crate) fn from_both_ends<S: Ord>(ends: [&[Vec<S>]; 2]) -> Expected {
 /// A layer as a run finds it: states, positions, digest.
 type Layer = (u64, u64, Digest);
 
-/// What a run finds.
+/// The result of a run.
 #[derive(Clone, Debug, PartialEq)]
 struct Found {
     layers: Vec<Layer>,
     moves: Option<u64>,
-    /// Where the run began.
+    /// Depth of the checkpoint from which the run resumed.
     resumed_from: Option<u32>,
 }
 
@@ -98,14 +98,14 @@ fn run(search: Search<'_>) -> Result<Found, Error> {
     Ok(found)
 }
 
-/// Workers, threads of each, and whether with the least memory.
+/// Number of workers, threads of each, and whether the search has the least memory.
 type Setup = (usize, usize, bool);
 
 /// The first is compared with the independent search, the others with the first.
 const SETUPS: [Setup; 6] =
     [(1, 1, false), (1, 3, true), (2, 1, true), (2, 3, false), (3, 1, false), (3, 3, true)];
 
-/// A row of the table: how its search is made, and what an independent search finds.
+/// A row of the table: how its search is constructed, and the result of an independent search.
 pub(crate) struct Row<'a> {
     search: &'a dyn Fn() -> Search<'static>,
     expected: Expected,
@@ -132,8 +132,8 @@ pub(crate) fn check<'a>(
 }
 
 impl Row<'_> {
-    /// Runs the explicit engine, in a folder if one is given, up to a depth; without a limit if that is
-    /// the depth of the last layer of all.
+    /// Runs the explicit engine up to a depth, in a folder if one is given. If the depth is that of the last
+    /// layer of all, there is no limit.
     fn explicit(&self, setup: Setup, dir: Option<&Path>, depth: u32) -> Found {
         let (workers, threads, is_least) = setup;
         let make = || {
@@ -225,7 +225,7 @@ impl Checked<'_> {
     }
 }
 
-/// The least memory that a search takes, by its refusal of less.
+/// The least memory of a search in MiB, read from its refusal of less.
 fn least_mebibytes(search: Search<'_>) -> u64 {
     let refused = run(search.memory("1")).unwrap_err().to_string();
     let (before, _) = refused.split_once(" MiB is the least here").expect("a refusal");

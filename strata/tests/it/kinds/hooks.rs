@@ -1,4 +1,4 @@
-//! A space gives what its puzzle gives, method by method.
+//! Tests that a space forwards every method of its puzzle.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use strata_space::{
     ParameterReader, Parameters, Puzzle, SearchSize, Seed, SpaceError, StateSpace, Work,
 };
 
-/// A path of ten states with one direction. No method gives what its default does.
+/// A directed path of ten states. Every method returns another value than its default.
 #[derive(Debug)]
 struct Told {
     both: bool,

@@ -1,5 +1,5 @@
-//! A table of small spaces of all kinds. Layers of the explicit engine are those of an independent
-//! search, whatever the workers, threads and memory, and if the search is stopped and resumed.
+//! Tests on a table of small spaces of all kinds: layers of the explicit engine are those of an
+//! independent search, for any workers, threads and memory, and after a stop and a resume.
 
 #[allow(dead_code, reason = "the table uses a part of it")]
 #[path = "../../../../puzzles/tests/it/permutation/orbits.rs"]

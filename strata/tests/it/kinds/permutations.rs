@@ -1,4 +1,4 @@
-//! Puzzles from files, and families of them.
+//! Table rows of permutation puzzles from files and families.
 
 use std::path::Path;
 
@@ -78,7 +78,7 @@ fn inverse(from: &[usize]) -> Vec<usize> {
     back
 }
 
-/// Checks the layers of a group, up to a depth if one is given; else by the dense engine too.
+/// Checks the layers of a group up to a depth. Without a depth, also checks those of the dense engine.
 fn plain<'a>(
     search: &'a dyn Fn() -> Search<'static>,
     moves: &[Vec<usize>],
@@ -350,8 +350,8 @@ fn a_goal_of_a_puzzle() {
     }
 }
 
-/// Of a start that a symmetry of the moves does not fix, other states have the same image: the symmetry
-/// relabels pieces with slots, so that the start is fixed.
+/// A start that is not solved, with symmetries: they relabel pieces along with slots, so that the start is
+/// fixed.
 #[test]
 fn a_start_that_is_not_solved_with_symmetries() {
     let text = "a = (1,2)\nb = (2,3)\nc = (3,4)\nd = (4,5)\n";

@@ -1,4 +1,4 @@
-//! Published counts of large puzzles, at a scale for tests.
+//! Table rows of large puzzles, with published counts of their first layers.
 
 use strata::{Engine, Search};
 use strata_run::Error;

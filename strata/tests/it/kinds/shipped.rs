@@ -1,4 +1,4 @@
-//! Panex, Towers of Hanoi and sliding tiles.
+//! Table rows of Panex, Towers of Hanoi and sliding tiles.
 
 use strata::{Engine, Search};
 
@@ -18,7 +18,8 @@ fn hanoi_with_three_to_five_pegs() {
     }
 }
 
-/// The tower stands on the last peg after 2^n - 1 moves, at the last depth, where other states are too.
+/// The tower stands on the last peg after 2^n - 1 moves. That is the last layer, which has other states,
+/// too.
 #[test]
 fn hanoi_to_its_goal() {
     let search = || Search::named("hanoi", [("discs", "4")]);

@@ -1,4 +1,4 @@
-//! Spaces that a user may write: graphs by lists of edges, with keys of any width.
+//! Table rows of spaces that a user may write: graphs given by lists of edges, with keys of any width.
 
 use std::marker::PhantomData;
 
@@ -19,7 +19,7 @@ impl Random {
     }
 }
 
-/// A graph by the edges that leave each vertex, with keys that are far apart if they are wide.
+/// A graph given by the edges from each vertex. Wide keys are far apart.
 #[derive(Clone, Debug)]
 pub(crate) struct Listed<K = u64> {
     pub(crate) edges: Vec<Vec<u64>>,
@@ -147,7 +147,7 @@ impl<K: Key> Puzzle for Listed<K> {
     const SUMMARY: &'static str = "a graph by lists of edges";
     const PARAMETERS: &'static [Parameter] = &[];
 
-    /// Only reports open it again, for paths and states.
+    /// Unused by searches: only reports open the puzzle again, for paths and states.
     fn open(_: &Parameters) -> Result<Listed<K>, SpaceError> {
         Ok(Listed::new(vec![Vec::new()], true))
     }

@@ -1,4 +1,4 @@
-//! Distances between any two positions, from the rules alone.
+//! Reference distances between any two Panex positions, from the rules alone.
 
 use std::collections::HashMap;
 
@@ -13,7 +13,7 @@ pub(crate) fn all_positions(n: u8) -> Vec<String> {
     found.iter().map(text).collect()
 }
 
-/// Puts what is left of the tiles onto a column or the next ones, every arrangement once.
+/// Puts the remaining tiles onto a column and the next ones, in every arrangement once.
 fn place(left: &[Tile], position: Position, column: usize, out: &mut Vec<Position>) {
     if left.is_empty() {
         out.push(position);
@@ -54,7 +54,7 @@ pub(crate) fn is_first_image(position: &str) -> bool {
     images.iter().all(|image| position <= *image)
 }
 
-/// Where some moves lead, as columns `(from, to)`; None if one of them is not legal.
+/// The position after some moves, given as columns `(from, to)`; None if one of them is illegal.
 pub(crate) fn play(from: &str, moves: &[(usize, usize)], centre_top: CentreTop) -> Option<String> {
     let mut at = read(from);
     for (from, to) in moves {

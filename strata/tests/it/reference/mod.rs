@@ -1,5 +1,5 @@
-//! A slow, independent reference for the tests: breadth-first searches with hash sets on plain stacks,
-//! written from the rules of the puzzles alone. It shares no code with the crates under test.
+//! Slow, independent reference searches for the tests: breadth-first, with hash sets of plain stacks,
+//! written from the rules of the puzzles alone. They share no code with the crates under test.
 
 // Every test binary compiles its own copy of this module and uses only a part of it.
 #![allow(dead_code)]
@@ -50,7 +50,7 @@ pub(crate) struct Options {
     pub(crate) stop: Stop,
 }
 
-/// What a search found.
+/// The result of a reference search.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Reference {
     /// States by depth; depth 0 is the start alone.
@@ -135,8 +135,8 @@ fn hanoi_successors(position: &[Vec<usize>]) -> Vec<Vec<Vec<usize>>> {
     successors
 }
 
-/// Searches from one state. `solved` sees the depth of the layer just completed, that layer and the depths
-/// of all states reached, and ends the search by an answer.
+/// Searches from one state. `solved` is called with the depth of the layer just completed, that layer and
+/// the depths of all states reached; if it returns a value, the search ends.
 fn breadth_first<S: Clone + Eq + Hash>(
     start: S,
     successors: impl Fn(&S) -> Vec<S>,

@@ -1,4 +1,4 @@
-//! Sliding tiles, from the rules alone.
+//! Reference for sliding tiles, from the rules alone.
 
 use super::search::layers_of;
 
