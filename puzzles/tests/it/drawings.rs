@@ -1,4 +1,4 @@
-//! Drawings of positions of the shipped puzzles.
+//! Tests of the drawings of positions of the shipped puzzles.
 
 use roxmltree::{Document, Node};
 use strata_puzzles::Hanoi;
@@ -25,7 +25,7 @@ fn texts(drawing: &str) -> Vec<String> {
     texts
 }
 
-/// A number of at least zero.
+/// An attribute as a number of at least zero.
 fn number(node: &Node<'_, '_>, name: &str) -> u32 {
     node.attribute(name).unwrap().parse().unwrap()
 }
@@ -47,7 +47,7 @@ fn every_piece_is_drawn_once() {
     assert_eq!(texts(&hanoi), ["1", "2", "3", "4"]);
 }
 
-/// Compares the drawings of some positions: they have one size, and all pieces inside.
+/// Checks that the drawings of some positions have the same size and all pieces inside.
 fn check(puzzle: &impl Puzzle, positions: &[&str]) {
     let (wide, high) = size(&draw(puzzle, positions[0]));
     for position in positions {

@@ -1,4 +1,4 @@
-//! The axioms of a group, for arbitrary shapes and elements.
+//! Tests of the group axioms, for arbitrary shapes and elements.
 
 use proptest::prelude::*;
 use strata_puzzles::group::{BigUint, Effort, Element, Invariants, Shape, StabiliserChain};

@@ -1,4 +1,4 @@
-//! Folded blocks against all states: depths, counts and paths of small puzzles.
+//! Tests of folded blocks against all states: depths, counts and paths of small puzzles.
 
 use strata_puzzles::group::{
     Effort, Element, FoldedNumbering, GroupError, GroupOptions, GroupSpace, Pieces, Shape,
@@ -66,7 +66,7 @@ fn corners(orientations: u8) -> Puzzle {
     puzzle(shape, &faces, true)
 }
 
-/// Turns of the corners of a skewb, without its centres; in one sense if `powers` is not set.
+/// Turns of the corners of a skewb, without its centres; in one sense only unless `powers` is set.
 fn skewb(powers: bool) -> Puzzle {
     let shape = Shape::new(vec![3; 8]).unwrap();
     let rows: [([u16; 8], [u8; 8]); 8] = [
@@ -83,7 +83,7 @@ fn skewb(powers: bool) -> Puzzle {
     puzzle(shape, &turns, powers)
 }
 
-/// Swaps of neighbours on rings that a rotation takes to one another.
+/// Swaps of neighbours on several rings, which a rotation maps to one another.
 fn rings(rings: u16, slots: u16) -> Puzzle {
     let shape = Shape::plain((rings * slots).into()).unwrap();
     let swap = |ring: u16, slot: u16| {
@@ -203,7 +203,7 @@ fn check_orbits(
     assert_eq!(plain.tables().symmetries(), None);
 }
 
-/// Paths to images of some states have one move a step, and begin at the start.
+/// Checks that paths to images of some states begin at the start and have one move per step.
 fn check_paths(puzzle: &Puzzle, (folded, tables): (&FoldedNumbering, &DenseTables), depths: &[u8]) {
     let (shape, symmetries) = (tables.shape(), puzzle.symmetries());
     for number in (0..shape.states()).step_by(1 + shape.states() as usize / 50) {
@@ -278,7 +278,7 @@ fn a_cube_of_88_million_states_is_stored_as_few_words() {
     let shape = folded.shape();
     let plain = puzzle.plain().tables().shape();
     assert!(shape.words() * 8 < plain.words(), "{shape:?}");
-    // Twice the same.
+    // The result is the same every time.
     assert_eq!(puzzle.folded().shape(), shape);
 }
 

@@ -1,4 +1,4 @@
-//! Permutation groups: orders, symmetries, and spaces folded by them.
+//! Tests of permutation groups: orders, symmetries, and folded spaces.
 
 mod axioms;
 mod cube;

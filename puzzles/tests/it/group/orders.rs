@@ -1,4 +1,4 @@
-//! Orders of known groups, and their constraints.
+//! Tests of the orders and constraints of known groups.
 
 use crate::group::cube;
 
@@ -156,8 +156,8 @@ fn a_chain_is_a_part_of_work_and_counts_all_its_steps() {
     let build = |work: &Work| StabiliserChain::within(&shape, &faces, Effort::default(), work);
     let whole = Work::unlimited();
     let chain = build(&whole).unwrap();
-    // A Schreier generator takes a product, be it the identity or not: one of each representative and
-    // strong generator of the levels, of which there are at least as many as faces.
+    // Each Schreier generator takes a product, also if it is the identity: one for each representative of
+    // a level and strong generator, of which there are at least as many as faces.
     let representatives: usize = chain.levels().iter().map(|level| level.len()).sum();
     let least = (representatives * shape.slots()) as u64;
     assert!(whole.spent() > least, "{} of {least}", whole.spent());

@@ -1,4 +1,4 @@
-//! Groups as dense spaces: numbering, moves, limits.
+//! Tests of groups as dense spaces: numbering, moves, limits.
 
 use std::collections::HashSet;
 
@@ -129,7 +129,8 @@ fn the_numbering_is_a_function_of_the_moves() {
 
 #[test]
 fn what_is_not_in_the_group_is_rejected() {
-    // Two cycles of three slots at once: the images of base slots alone do not tell a stranger.
+    // Two cycles of three slots at once: the images of base slots alone do not show that an element is not
+    // a member.
     let shape = Shape::plain(6).unwrap();
     let cycles = shape.permutation(&[1, 2, 0, 4, 5, 3]).unwrap();
     let stranger = shape.permutation(&[1, 2, 0, 3, 4, 5]).unwrap();

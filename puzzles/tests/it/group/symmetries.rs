@@ -1,4 +1,4 @@
-//! Symmetries of sets of moves: known groups, and a search of all relabellings.
+//! Tests of the symmetries of sets of moves: known groups, and a search of all relabellings.
 
 use crate::group::cube;
 
@@ -202,7 +202,7 @@ fn maps_states(
     true
 }
 
-/// Images of the moves under all relabellings that keep the pieces, by trying every one.
+/// Images of the moves under all relabellings that keep the pieces, found by trying every relabelling.
 fn by_trial(shape: &Shape, moves: &[Element], pieces: &[(u32, u8, u8)]) -> BTreeSet<Vec<usize>> {
     let slots = shape.slots();
     let orientations = shape.orientations();
@@ -339,7 +339,7 @@ proptest! {
         let distinct: BTreeSet<Vec<usize>> =
             found.iter().map(|symmetry| symmetry.moves().to_vec()).collect();
         prop_assert_eq!(distinct.len(), found.len());
-        // Every one that is found maps moves and states as it says.
+        // Every symmetry found maps moves to moves, and states to states.
         let start: Arrangement = pieces.iter().map(|(kind, turn, _)| (*kind, *turn)).collect();
         for symmetry in &found {
             for (element, image) in elements.iter().zip(symmetry.moves()) {
@@ -347,7 +347,8 @@ proptest! {
             }
             prop_assert!(maps_states(&start, &elements, symmetry.moves(), &first));
         }
-        // None is missing. Trial keeps kinds everywhere; only within orbits is it needed.
+        // No symmetry is missing. The trial keeps kinds everywhere, although this is needed only within
+        // orbits.
         let by_trial = by_trial(&shape, &elements, &pieces);
         prop_assert!(by_trial.is_subset(&distinct), "{:?} {:?}", by_trial, distinct);
         let different: Vec<_> = orientations.iter().zip(0..).map(|(n, kind)| (kind, 0, *n)).collect();

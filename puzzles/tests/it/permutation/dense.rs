@@ -1,4 +1,4 @@
-//! Dense forms: every layer, its digest, names of moves, texts, goals.
+//! Tests of dense forms: every layer, its digest, names of moves, texts, goals.
 
 use proptest::prelude::*;
 use strata_puzzles::permutation::{Lrx, Member, Pancake, Permutation};
@@ -9,7 +9,7 @@ use crate::permutation::reference::Reference;
 use crate::permutation::search::layers_of;
 use crate::permutation::{layers, layers_of_keys, numbers, open};
 
-/// Most states of a space whose edges are all checked.
+/// Maximum number of states of a space whose edges are all checked.
 const MOST_CHECKED: u64 = 20_000;
 
 /// States of each layer around the start, and the digest, by numbers.

@@ -1,4 +1,4 @@
-//! Families give what a file with the same moves gives, method by method.
+//! Tests that a family equals a puzzle from a file with the same moves, method by method.
 
 use strata_puzzles::permutation::{
     BurntPancake, Family, Lrx, Lx, Member, Pancake, Permutation, TopSpin,
@@ -92,7 +92,7 @@ fn walk(space: &dyn StateSpace, depth: usize) -> (Vec<State>, Vec<State>) {
     (all, path)
 }
 
-/// Checks what engines and commands ask of the puzzle.
+/// Compares the methods of two puzzles that engines and commands use.
 fn same_puzzle(family: &impl Puzzle, file: &impl Puzzle, space: &dyn StateSpace, path: &[State]) {
     let chain = Chain { from_start: path.to_vec(), from_goal: Vec::new() };
     let texts = family.positions_along(space, &chain).unwrap();
@@ -146,7 +146,7 @@ fn check<F: Family>(values: &[u32], options: &[(&str, &str)]) -> Option<u64> {
         let (states, path) = walk(&family, 6);
         assert_eq!(walk(&file, 6), (states.clone(), path.clone()));
         assert_eq!(StateSpace::local_bits(&family), StateSpace::local_bits(&file));
-        // The dense form of a large group takes long, and digests are made of its numbers.
+        // The dense form of a large group takes long, and digests are computed from its numbers.
         if a.key_bits() < 20 {
             assert_eq!(a.digest(&keys), b.digest(&keys));
             same_puzzle(a, b, &family, &path);

@@ -1,4 +1,4 @@
-//! Files and options that are refused, with the reason.
+//! Tests of refused files and options, and of the reasons given.
 
 use strata_space::{KeySpace, Puzzle, Seed};
 

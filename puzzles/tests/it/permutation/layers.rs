@@ -1,4 +1,4 @@
-//! Layers of small puzzles of all formats and features.
+//! Tests of the layers of small puzzles of all formats and features.
 
 use strata_puzzles::permutation::{BurntPancake, Lrx, Member, Pancake, TopSpin};
 use strata_space::{KeySpace, Puzzle};
@@ -50,7 +50,7 @@ fn shipped_files_are_searched_as_the_reference_does() {
 
 #[test]
 fn ksolve_files_are_searched_as_the_reference_does() {
-    // The reference knows no Ignore.
+    // The reference does not support `Ignore`.
     let ignore = "Ignore\nC\n1 0 0 0\n0 0 0 0\nEnd\n";
     let found = layers(&open(&format!("{TWISTS}{ignore}"), &[]).unwrap());
     assert_eq!(found, Reference::read(TWISTS).layers(&[], false));
@@ -138,7 +138,7 @@ fn directed_moves_are_searched_as_the_reference_does() {
     let alike = "# alike\nl = [2,3,4,5,6,1]\nx = [2,1,3,4,5,6]\nd = (1,3,5)\n";
     let images =
         |points: &[usize]| -> Vec<usize> { points.iter().map(|point| point - 1).collect() };
-    // A permutation takes what is at a point to its image: slots have the inverses.
+    // A permutation moves the piece at a point to the image; the images of slots are those of the inverse.
     let shift = images(&[6, 1, 2, 3, 4, 5]);
     let swap = images(&[2, 1, 3, 4, 5, 6]);
     let cycle = images(&[5, 2, 1, 4, 3, 6]);
@@ -157,7 +157,7 @@ fn directed_moves_are_searched_as_the_reference_does() {
     assert_eq!(layers(&puzzle), expected);
 }
 
-/// The Mathieu groups: `a`, `b`, and `c`, as ATLAS and GAP have them.
+/// Mathieu groups, with the generators of ATLAS and GAP.
 #[test]
 fn sporadic_groups_are_searched_as_the_reference_does() {
     let m11 = "a = (1,2,3,4,5,6,7,8,9,10,11)\nb = (3,7,11,8)(4,10,5,6)\n";

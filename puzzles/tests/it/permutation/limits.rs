@@ -1,4 +1,5 @@
-//! Files that ask for too much: what is refused, what is left open, and that all of it can be cancelled.
+//! Tests of files that exceed limits: what is refused, what is left open, and that all work can be
+//! cancelled.
 
 use std::fmt::Write;
 
@@ -11,8 +12,8 @@ use super::{open, parameters};
 /// Steps of all analyses of a file together, of about a nanosecond each.
 const MOST_STEPS: u64 = 5_000_000_000;
 
-/// A file of sets of 255 pieces, which a move cycles by 8, 9 and 13 of each: its powers are 935 moves. So
-/// are those of each of its powers with an exponent below 935 that has no common divisor with 936.
+/// A file of sets of 255 pieces, of which a move cycles 8, 9 and 13. The move has the order 936, so its
+/// powers are 935 moves. The powers of each of its powers with an exponent coprime to 936 are the same.
 fn powers(others: usize) -> String {
     let (sets, sizes) = (4, [8, 9, 13]);
     let mut text = "Name powers\n".to_owned();
@@ -116,8 +117,8 @@ fn a_space_whose_work_is_cancelled_has_no_dense_form() {
     assert_eq!(work.spent(), before);
 }
 
-/// The chain of a symmetric group has as many members as pairs of points, of as many slots each, and takes the
-/// fourth power of the points to verify.
+/// The chain of a symmetric group of n points has about n² members of n slots each, and its verification
+/// takes time in n⁴.
 #[test]
 fn the_analyses_of_a_group_end_after_so_many_steps() {
     let content: String = (1..400).map(|at| format!("({at},{})\n", at + 1)).collect();

@@ -1,4 +1,4 @@
-//! Lists of permutations as GAP writes them.
+//! Tests of lists of permutations in the forms of GAP.
 
 use crate::permutation::{layers, open};
 

@@ -1,4 +1,4 @@
-//! Puzzles from files: counts of every layer against an independent search and published tables.
+//! Tests of puzzles from files: counts of every layer against an independent search and published tables.
 
 mod dense;
 mod families;

@@ -1,10 +1,10 @@
-//! Orbits of states under the symmetries of the moves, found by trying all images of moves.
+//! Reference for the orbits of states under the symmetries of the moves, found by trying all images.
 
 use std::collections::HashMap;
 
 use super::reference::{Reference, State as Arrangement, Step};
 
-/// A small graph of arrangements that is searched slowly.
+/// A small graph of arrangements, for the slow reference.
 pub(crate) struct Graph {
     /// By state, its depth.
     depths: Vec<usize>,
@@ -38,8 +38,8 @@ impl Graph {
         graph
     }
 
-    /// The map of states under which the first moves become these, if there is one that keeps the
-    /// start. Without all moves it covers a part of the states.
+    /// The map of states under which the first moves become `images` and the start is fixed, if there is
+    /// one. With fewer than all moves it covers a part of the states.
     fn lift(&self, images: &[usize]) -> Option<Vec<Option<usize>>> {
         let mut map = vec![None; self.next.len()];
         let mut back = vec![None; self.next.len()];

@@ -1,4 +1,4 @@
-//! Published tables.
+//! Tests of layers and radii against published tables.
 
 use strata_puzzles::permutation::{BurntPancake, Lrx, Member, Pancake, TopSpin};
 use strata_space::{KeySpace, Puzzle};

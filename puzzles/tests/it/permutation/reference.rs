@@ -1,4 +1,5 @@
-//! A slow search over unpacked states. It reads `.tws` files by itself and composes no moves.
+//! Slow reference search over unpacked states. It has its own reader of `.tws` files, and applies the moves
+//! of a sequence one by one.
 
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
@@ -23,7 +24,7 @@ pub(crate) struct Reference {
 }
 
 impl Reference {
-    /// Reads a `.tws` file without faults.
+    /// Reads a valid `.tws` file.
     pub(crate) fn read(text: &str) -> Reference {
         let mut puzzle = Reference::default();
         let mut sets: HashMap<&str, (usize, usize, u32)> = HashMap::new();
@@ -103,7 +104,7 @@ impl Reference {
         let numbers: Vec<usize> = numbers.iter().map(|word| word.parse().unwrap()).collect();
         let offset = slots.start;
         for slot in slots {
-            // Classic moves have the turn where the piece leaves.
+            // In a classic move, turns belong to the slots that pieces leave.
             let at = if first == 1 { step[slot].0 } else { slot };
             match row {
                 1 => step[slot].0 = offset + numbers[slot - offset] - first,
@@ -138,7 +139,7 @@ impl Reference {
         (0..).zip(&self.orientations).map(|(slot, o)| (slot, 0, *o)).collect()
     }
 
-    /// The number of times after which every piece is back.
+    /// The number of repetitions after which every piece is back in place, unturned.
     pub(crate) fn order(&self, steps: &[Step]) -> usize {
         let all = self.different();
         let mut state = self.apply(&all, steps);
@@ -150,7 +151,7 @@ impl Reference {
         order
     }
 
-    /// The moves of these names in a metric, as steps, each once.
+    /// The moves of these names in a metric, as steps, without repetition.
     pub(crate) fn powers(&self, names: &[&str], quarter: bool) -> Vec<Vec<Step>> {
         let is_rotation = |name: &str| {
             name.starts_with(['x', 'y', 'z']) && name.len() == 1 || name.ends_with('v')
@@ -208,7 +209,7 @@ impl Reference {
         self.illegal.iter().any(|(slot, label)| state[*slot].0 == *label)
     }
 
-    /// A puzzle of different pieces with as many orientations each.
+    /// A puzzle of different pieces with `orientations` orientations each.
     pub(crate) fn solved(slots: usize, orientations: u32) -> Reference {
         Reference {
             start: (0..slots as u32).map(|label| (label, 0, orientations)).collect(),
@@ -228,7 +229,7 @@ pub(crate) fn steps_of(moves: &[Vec<usize>]) -> Vec<Vec<Step>> {
     moves.iter().map(|from| vec![from.iter().map(|slot| (*slot, 0)).collect()]).collect()
 }
 
-/// Turns over `count` pieces from a place on, on a ring.
+/// The images of a move that reverses `count` pieces on a ring, from a place on.
 pub(crate) fn reversed(slots: usize, first: usize, count: usize) -> Vec<usize> {
     let mut images: Vec<usize> = (0..slots).collect();
     for place in 0..count {
@@ -241,7 +242,7 @@ pub(crate) fn shifted(slots: usize, by: usize) -> Vec<usize> {
     (0..slots).map(|slot| (slot + by) % slots).collect()
 }
 
-/// A permutation that takes what is at a point, from 1, to the next one of its cycle.
+/// The images of a permutation that moves the piece at each point, from 1, to the next of its cycle.
 pub(crate) fn from_cycles(slots: usize, cycles: &[&[usize]]) -> Vec<usize> {
     let mut from = shifted(slots, 0);
     for cycle in cycles {

@@ -1,4 +1,4 @@
-//! Searches with symmetries: positions and digests of every layer, orbits found by trial, and paths.
+//! Tests of searches with symmetries: positions and digests of every layer, orbits against trial, and paths.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -29,7 +29,7 @@ fn counted(space: &impl KeySpace) -> Vec<Layer> {
 }
 
 /// Checks that a search with symmetries has as many positions as the reference has states, with the
-/// same digests as a search without. With a number of symmetries, trial finds the same orbits.
+/// same digests as a search without. Given a number of symmetries, also compares orbits with trial.
 fn check<P: Puzzle + KeySpace>(
     parameters: &Parameters,
     reference: &Reference,
@@ -135,7 +135,7 @@ fn tws_files_have_the_orbits_that_trial_finds() {
         (texts::ALIKE_OPEN, Some(1)),
         (texts::SETS, Some(4)),
         (texts::ILLEGAL, Some(1)),
-        // No relabelling makes a move into the move times a turn of all pieces.
+        // No relabelling maps a move to the move times a turn of all pieces.
         (texts::ZERO_BASED, None),
         (texts::SEQUENCES, Some(4)),
         (texts::SHUFFLED, Some(12)),
@@ -174,7 +174,7 @@ fn other_formats_have_the_orbits_that_trial_finds() {
     check::<Permutation>(&parameters(&ignore, &[]), &reference, &moves, Some(2));
 }
 
-/// Figures of all layers from both ends, searched to the end, and a shortest chain.
+/// Figures of all layers of a search from both ends, and a shortest chain.
 fn from_both_ends<P: Puzzle + KeySpace>(space: &Keyed<P>) -> (Vec<Layer>, Option<Chain>) {
     let seeds = space.seeds();
     let mut before: HashMap<State, State> = seeds.iter().map(|seed| (*seed, *seed)).collect();
@@ -260,8 +260,8 @@ fn only_symmetries_that_keep_start_and_goals_are_used() {
         let [folded, all] = check_goal(cube, &[moves, ("start", start), ("goal", goal)]);
         assert!(folded <= all);
     }
-    // A goal that its mirror image equals, goals that are images of one another, and goals of which
-    // one is not an image of the others.
+    // A goal that equals its mirror image, goals that are images of one another, and goals of which one is
+    // not an image of the others.
     let ring = "# ring\na = (1,2)\nb = (2,3)\nc = (3,4)\nd = (4,1)\n";
     let check = |start: &str, goal: &str| check_goal(ring, &[("start", start), ("goal", goal)]);
     let [folded, all] = check("solved", "2 1 4 3");

@@ -1,4 +1,4 @@
-//! Small puzzles from files, of all formats and features.
+//! Texts of small puzzles of all formats and features, for tests.
 
 /// Alike pieces.
 pub(crate) const RING: &str = "Name ring\nSet A 6 1\nSolved\nA\n1 1 2 2 7 7\nEnd\nMove L\nA\n2 3 4 5 6 1\nEnd\n\

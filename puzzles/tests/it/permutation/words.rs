@@ -1,4 +1,4 @@
-//! Names of moves: what is printed is read as the same moves.
+//! Tests of names of moves: a printed name is read as the same move.
 
 use std::collections::HashSet;
 

@@ -1,4 +1,4 @@
-//! Face turns of the cube.
+//! Face turns of the cube, for tests.
 
 use strata_puzzles::group::{Element, Shape};
 
