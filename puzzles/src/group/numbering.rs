@@ -152,7 +152,7 @@ impl GroupNumbering {
         Some(MemberNumber { block, row, lane })
     }
 
-    /// The member with a number; None if there is none.
+    /// The member with a number; None if there is no such member.
     pub fn element(&self, number: MemberNumber) -> Option<Element> {
         self.inverse(number)?.inverse(self.shape())
     }

@@ -2,7 +2,7 @@
 
 use crate::group::error::GroupError;
 
-/// Limit of the slots of a shape.
+/// Maximum number of slots of a shape.
 pub const MAX_SLOTS: usize = 4096;
 
 /// Slots, each with a number of orientations. Slots of equal orientations can exchange pieces.

@@ -24,9 +24,9 @@ const MAX_PEG_BITS: u32 = 3;
 const GROUP_BITS: u32 = 12;
 
 impl Hanoi {
-    /// Limit of discs: up to three bits each in a key of 63 bits.
+    /// Maximum number of discs: a key of 63 bits has up to three bits for each.
     pub const MAX_DISCS: u32 = 63 / MAX_PEG_BITS;
-    /// Limit of pegs: three bits hold a disc's peg.
+    /// Maximum number of pegs: three bits hold a disc's peg.
     pub const MAX_PEGS: u32 = 1 << MAX_PEG_BITS;
 
     /// A puzzle with its tower on peg 0. With `exhaust` the whole space is listed, otherwise the

@@ -5,10 +5,10 @@ use super::tile::MAX_LEVEL;
 use super::tokens::CentreTop;
 use strata_space::SpaceError;
 
-/// Most levels of a region key: n - k is at most this.
+/// Maximum number of levels of a region key: n - k is at most this.
 pub const MAX_LARGE_LEVELS: u8 = 11;
 
-/// The greatest k. With k = 3 there are 25,200 local parts (70,560 with the centre's top layer), whose
+/// The largest k. With k = 3 there are 25,200 local parts (70,560 with the centre's top layer), whose
 /// tables fit into the processor's cache; with k = 4 there would be more than a million.
 pub const MAX_K: u8 = 3;
 

@@ -62,7 +62,7 @@ const DEPTH_GROWTH: f64 = 2.42;
 /// Counted at level 6.
 const ONE_SIDED_SHARE: f64 = 0.987;
 
-/// How many times as many states there are with the centre's top layer. Counted at levels 6 and 7.
+/// Factor of the number of states with the centre's top layer. Counted at levels 6 and 7.
 const CENTRE_TOP: f64 = 1.706;
 
 /// Nodes that the symbolic engine creates, by level from 1; those of 5 to 7 are interpolated, and
@@ -116,7 +116,7 @@ pub(super) fn search_size(config: &PanexConfig) -> SearchSize {
     }
 }
 
-/// Index of a level in a table of levels from 1, and by how many levels it is beyond the table.
+/// Index of a level in a table of levels from 1, and the number of levels by which it is beyond the table.
 fn index(level: u8, len: usize) -> (usize, i32) {
     let index = usize::from(level.max(1)) - 1;
     let last = index.min(len - 1);
@@ -197,7 +197,7 @@ mod tests {
             assert_eq!(size.layers, Some(counted.depth), "{level}");
             assert_eq!(size.states, Some(counted.states as u64), "{level}");
         }
-        // Not searched yet: the growth of the last levels goes on.
+        // Levels that have not been searched continue the growth of the last ones.
         assert_eq!(size(14, |_| ()).layers, Some(537_001));
         assert_near(size(14, |_| ()).states, 62_879_163_000_000_000);
     }

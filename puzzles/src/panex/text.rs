@@ -13,7 +13,7 @@ pub enum PositionError {
     /// Not three columns.
     #[error("there are {found} columns, not three with '/' between them")]
     Columns {
-        /// How many there are.
+        /// The number of columns found.
         found: usize,
     },
     /// Nothing between two slashes.

@@ -15,7 +15,7 @@ const PACKED: u32 = 20;
 /// Bits of a column in a [`Tokens::word`].
 const WORD_BITS: u32 = 37;
 
-/// Limit of the tokens of a column.
+/// Maximum number of tokens of a column.
 const WORD_TOKENS: usize = 16;
 
 /// One column's tokens, the top one in the lowest bits.
@@ -196,14 +196,14 @@ pub enum CentreTop {
 }
 
 impl CentreTop {
-    /// How many tiles may lie above a tile of that level in that column.
+    /// Maximum number of tiles above a tile of this level in this column.
     pub fn limit(self, level: u8, column: usize) -> u8 {
         level - u8::from(self == CentreTop::Forbid && column == CENTRE)
     }
 }
 
-/// Where the two tiles of one level are: column, and number of tiles of that level or larger
-/// above, blue and orange.
+/// The places of the two tiles of one level, blue and orange: the column, and the number of tiles of that
+/// level or larger above.
 #[derive(Copy, Clone, PartialEq, Eq, Debug, Default)]
 pub struct Config {
     places: [(u8, u8); 2],

@@ -109,7 +109,7 @@ fn solved_set(set: &Set, rows: &Rows<'_>, style: Style) -> Result<SolvedSet, Rea
 /// Reads a move.
 ///
 /// # Errors
-/// If it is not a permutation with orientations.
+/// If the rows are not a permutation with orientations.
 pub(super) fn a_move<'a>(
     line: &Line<'a>,
     lines: &mut Lines<'a>,

@@ -22,7 +22,7 @@ pub struct Set {
 pub struct Kind {
     /// The number of the pieces in the file.
     pub label: u16,
-    /// How many there are.
+    /// The number of these pieces.
     pub count: usize,
     /// Number of orientations that look different: a divisor of the set's number, 1 where the file has `?`.
     pub orientations: u8,

@@ -48,7 +48,7 @@ pub(super) const SYMMETRY: Parameter = Parameter::symmetry(
 /// Reads the parameter `symmetry`.
 ///
 /// # Errors
-/// If it is neither `on` nor `off`.
+/// If the value is neither `on` nor `off`.
 pub(super) fn symmetry(read: ParameterReader<'_>) -> Result<bool, SpaceError> {
     Ok(read.choice("symmetry", &["off", "on"])? == Some(1))
 }

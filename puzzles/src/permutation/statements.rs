@@ -213,7 +213,7 @@ impl<'a> Source<'a> {
     /// Checks that the line at an offset can continue a statement that began at `begin`.
     ///
     /// # Errors
-    /// If it looks like a statement of its own.
+    /// If the line looks like a statement of its own.
     fn check_continuation(
         &self,
         begin: usize,
@@ -225,7 +225,7 @@ impl<'a> Source<'a> {
         let at = offset + line.len() - text.len();
         let name = text.split_once('=').map(|(name, _)| name.trim_end_matches(is_blank));
         let is_own = name.is_some_and(|name| !name.contains(|c| is_blank(c) || ",;".contains(c)));
-        // Without names, only indentation distinguishes a continued permutation from one whose end is missing.
+        // Without names, only indentation distinguishes a continued permutation from a missing end.
         let is_apart = self.place(at).column > self.place(begin).column;
         if is_own || text.starts_with(['(', '[']) && !is_named && !is_apart {
             let why = format!(

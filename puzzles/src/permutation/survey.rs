@@ -33,7 +33,7 @@ pub struct Survey {
     pub key_bits: Result<u32, u64>,
     /// Whether these keys combine coordinates with transition tables of the moves. Other keys are ranks.
     pub has_coordinates: bool,
-    /// The size of the dense form from the solved state, or why there is none.
+    /// The size of the dense form for a search from the solved state, or why there is no dense form.
     pub dense: Result<DenseSize, String>,
     /// The symmetries that a search from the solved state without a goal uses, or why it uses none.
     pub symmetries: Result<Symmetries, String>,

@@ -12,7 +12,7 @@ use super::state_space::{Tiles, TilesConfig};
 /// The word for the tiles in order.
 pub(super) const SORTED: &str = "sorted";
 
-/// Greatest distances from the sorted board, as counted (docs/tiles.md); 4x4 as published by Brüngger,
+/// Largest distances from the sorted board, as counted (docs/tiles.md); 4x4 as published by Brüngger,
 /// Marzetta, Fukuda and Nievergelt, 1999.
 const RADII: [(&str, u32); 11] = [
     ("2x2", 6),

@@ -22,7 +22,7 @@ impl Space {
     /// Opens a puzzle.
     ///
     /// # Errors
-    /// If its keys do not fit, or its tables are refused.
+    /// If the puzzle's keys do not fit, or its tables are refused.
     pub fn new<P: Puzzle>(puzzle: P) -> Result<Space, SpaceError> {
         Ok(Space(Box::new(Opened::<P> { states: P::States::of(puzzle)? })))
     }

@@ -21,8 +21,7 @@ pub struct Forecast {
     pub(super) size: SearchSize,
     /// Size of the dense form, if the engine uses it.
     pub(super) dense: Option<DenseSize>,
-    /// Whether the states of the size are those of the whole space, of which a search for a goal may
-    /// need fewer.
+    /// Whether the number of states is that of the whole space although a search for a goal may need fewer.
     pub(super) is_upper_bound: bool,
     max_layers: Option<u32>,
     work: Option<Work>,

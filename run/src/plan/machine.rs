@@ -201,7 +201,7 @@ pub struct Plan {
     /// States in the files of older layers of the checkpoint at which the plan began.
     older_states: u64,
     disk_left: u64,
-    /// Most bytes on disk while the last layer was made, spilled runs included.
+    /// Peak of the bytes on disk while the last layer was made, spilled runs included.
     disk_peak: u64,
     checkpoint_due: bool,
     stop: Option<StopReason>,

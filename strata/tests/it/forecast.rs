@@ -205,7 +205,7 @@ fn a_symbolic_search_is_expected_to_stay_within_its_budget() {
     assert!((4 << 30..16 << 30).contains(&whole), "{whole}");
 }
 
-/// What `docs/benchmarks.md` and `docs/symbolic.md` measured.
+/// The measured costs are those of `docs/benchmarks.md` and `docs/symbolic.md`.
 #[test]
 fn expected_costs_are_those_that_were_measured() {
     let expected = |level: &str, engine, threads| {

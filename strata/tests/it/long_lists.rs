@@ -117,7 +117,7 @@ fn many_small_entries_give_the_same_layers() {
     }
 }
 
-/// What a session leaves for the next one.
+/// The checkpoint that a session leaves for the next one.
 struct Saved {
     depth: u32,
     records: Vec<CheckpointFile>,

@@ -24,7 +24,7 @@ pub struct SymmetryLimits {
 }
 
 impl Default for SymmetryLimits {
-    /// 1,024 symmetries, and about a second.
+    /// At most 1,024 symmetries, and steps for about a second.
     fn default() -> SymmetryLimits {
         SymmetryLimits { symmetries: 1024, steps: 200_000_000 }
     }

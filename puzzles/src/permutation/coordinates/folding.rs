@@ -183,7 +183,7 @@ impl Folding {
         Some(self.least_key(coordinates, region, &cells, &mut scratch))
     }
 
-    /// How many states a key stands for.
+    /// Number of states that a key stands for.
     pub(in super::super) fn positions<K: Key>(&self, coordinates: &Coordinates, key: K) -> u64 {
         let (region, own) = coordinates.split(key);
         let (_, symmetries) = self.least(coordinates).of(region as usize);

@@ -230,8 +230,8 @@ impl Numbering<'_> {
         (self.relative_of(set, other) * orders + order) * lasts + last
     }
 
-    /// The factors for [`Self::add_all`], given those of [`Self::of_first`] and of [`Self::of_rest`], of which
-    /// the lowest `shift` bits are left out. `shift` is 0 or 1.
+    /// The factors for [`Self::add_all`]. `first` is the factor of [`Self::of_first`], and `rest` that of
+    /// [`Self::of_rest`] without its lowest `shift` bits. `shift` is 0 or 1.
     pub(super) fn factors(self, first: u64, rest: u64, shift: u32) -> Factors {
         let [_, orders, lasts] = self.form.orders.map(u64::from);
         // There is an even number of orders of the third group, so the lowest bit is that of its order.

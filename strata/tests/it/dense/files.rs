@@ -388,7 +388,7 @@ fn assert_restorable(space: &Space, way: Way, depth: u32, at: Checkpointed) {
     drop(old);
     fs.crash().unwrap();
     fs.heal();
-    // What a session removes before it resumes.
+    // Removes the files that a session removes before it resumes.
     let folder = folder(Arc::new(RealFs), dir.path());
     let named: HashSet<&str> = records
         .iter()
