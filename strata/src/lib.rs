@@ -2,8 +2,8 @@
 //!
 //! A state space is a type that lists the successors of a state. [`Search`] visits every state that the
 //! seeds reach, layer by layer. Layers are compressed files, decision diagrams or bit maps, so a search
-//! may have far more states than fit memory as a list. It writes checkpoints, from which it resumes after
-//! a crash.
+//! can have far more states than memory could hold as a list. It writes checkpoints, from which it resumes
+//! after a crash.
 //!
 //! ```
 //! use strata::{

@@ -358,7 +358,7 @@ impl Work for DenseWorker {
                 (stats, Some(layer), read)
             }
         };
-        // After a failure the last two layers are still those before.
+        // A failure leaves `current` and `previous` unchanged.
         let layer =
             layer.map_or_else(|| self.write_if_kept(depth, &stats), |layer| Ok(Some(layer)))?;
         let disk_peak = self.push(Slot { depth, stats, layer })?;
