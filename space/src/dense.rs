@@ -26,29 +26,29 @@ pub use self::shape::{DenseShape, DenseState, MAX_LANES, MAX_ROWS};
 /// The image of a lane that does not have the move.
 pub const NO_LANE: u8 = u8::MAX;
 
-/// Whether a dense form has one block for all those that symmetries map to one another.
+/// Folding of a dense form: one stored block stands for all blocks that symmetries map to one another.
 #[derive(Copy, Clone, PartialEq, Eq, Debug, Default)]
 pub enum DenseFolding {
-    /// It was not asked for.
+    /// Folding was not requested.
     #[default]
     Off,
-    /// It has, with at most `maps` lane maps.
+    /// Symmetric blocks are folded, with at most `maps` lane maps.
     On {
         /// Products of a symmetry and a lane.
         maps: u32,
     },
-    /// It was asked for, but saves too little memory or is not possible: every state is stored.
+    /// Folding was requested, but is impossible or saves too little memory: every state is stored.
     Unused,
 }
 
 /// Size of a dense form. It is known before the tables are built.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub struct DenseSize {
-    /// All states that are stored.
+    /// Number of stored states.
     pub states: u64,
     /// Numbers of blocks, rows and lanes.
     pub shape: DenseShape,
-    /// Bytes of the tables of moves; of tables whose size only their construction tells, an estimate.
+    /// Bytes of the tables of moves; an estimate where the exact size is known only once they are built.
     pub table_bytes: u64,
     /// Whether symmetric blocks are folded.
     pub folding: DenseFolding,
@@ -103,8 +103,8 @@ pub struct DenseParts {
     pub shape: DenseShape,
     /// The moves.
     pub moves: MoveTable,
-    /// The converses of all moves, which lead to a state's predecessors. None if the moves are
-    /// closed under inversion: then successors and predecessors are the same states.
+    /// The converses of all moves: they lead from a state to its predecessors. None if the moves are
+    /// closed under inversion: a state's successors are then its predecessors.
     pub converses: Option<MoveTable>,
     /// The lane maps by number.
     pub maps: Vec<LaneMap>,
@@ -112,8 +112,8 @@ pub struct DenseParts {
     pub start: DenseState,
     /// The goals; empty if a search is to list the whole space.
     pub goals: Vec<DenseState>,
-    /// By block, the blocks whose states it stands for, itself included, if symmetric blocks are
-    /// folded; else empty, and each block stands for itself. See [`DenseTables::is_folded`].
+    /// By block, the number of blocks whose states it stands for, itself included. Empty if symmetric
+    /// blocks are not folded: each block then stands for itself. See [`DenseTables::is_folded`].
     pub multiplicities: Vec<u32>,
 }
 
@@ -165,11 +165,11 @@ impl DenseTables {
         Ok(DenseTables { parts, fixed: None })
     }
 
-    /// With the positions that symmetries fix, so that the orbits of layers are counted. All symmetries
-    /// map layers to themselves.
+    /// These tables with the positions that symmetries fix, so that engines count the orbits of layers.
+    /// Each symmetry must map every layer to itself.
     ///
     /// # Errors
-    /// [`DenseError`] if one of the states does not exist.
+    /// [`DenseError::Entry`] if `fixed` lists a state that does not exist.
     pub fn with_fixed(self, fixed: FixedPositions) -> Result<DenseTables, DenseError> {
         if fixed.last().is_some_and(|last| last >= self.shape().states()) {
             let index = fixed.len() - 1;
@@ -198,29 +198,32 @@ impl DenseTables {
         self.parts.converses.is_none()
     }
 
-    /// Whether a block stands for others that symmetries map to it. Moves then lead to the image of a
-    /// successor.
+    /// Whether symmetric blocks are folded: a block stands for all blocks that symmetries map to it. A
+    /// move then leads to an image of the successor under a symmetry.
     ///
-    /// A symmetry that maps a block to itself may map a state to another one of the block, which is in
-    /// the same layer. So a state of a layer has a predecessor in the layer before, but a state of that
-    /// layer may have no move to it: a search pulls from predecessors, and never pushes.
+    /// A symmetry that maps a block to itself may exchange states of the block, and both are stored, in
+    /// the same layer. A move leads to one of them only. So each state has a converse move to a state of
+    /// the layer before, but that layer may have no move to the state: engines must pull, from each state
+    /// to its predecessors, and never push from a layer to its successors.
     pub fn is_folded(&self) -> bool {
         !self.parts.multiplicities.is_empty()
     }
 
-    /// The blocks whose states a block stands for, itself included.
+    /// The number of blocks whose states a block stands for, itself included.
     pub fn multiplicity(&self, block: u32) -> u64 {
         let of_block = self.parts.multiplicities.get(block as usize);
         of_block.map_or(1, |blocks| u64::from(*blocks))
     }
 
-    /// The symmetries whose orbits are counted, the identity included; None if orbits are not counted.
+    /// The number of symmetries whose orbits are counted, the identity included; None if orbits are not
+    /// counted.
     pub fn symmetries(&self) -> Option<NonZeroU32> {
         self.fixed.as_ref().map(FixedPositions::symmetries)
     }
 
-    /// The pairs of a symmetry but the identity and of a position that it fixes, among the states of a
-    /// block: a word for each row. 0 if orbits are not counted.
+    /// The number of pairs (s, p) where p is a position of the given states and s is a symmetry, other
+    /// than the identity, that fixes p. `words` has the states of `block`, a word for each row. 0 if
+    /// orbits are not counted.
     #[inline]
     pub fn count_fixed(&self, block: u32, words: &[u64]) -> u64 {
         let fixed = self.fixed.as_ref().filter(|fixed| !fixed.is_empty());
@@ -249,9 +252,11 @@ impl DenseTables {
         self.parts.moves.bytes() + converses + size_of_val(&*self.parts.multiplicities) + fixed
     }
 
-    /// A checksum of shape, start, moves and multiplicities: files of states contain it, so that files of
-    /// another numbering are refused. Positions that symmetries fix are not part of it. Of tables with more
-    /// than 2^20 entries, evenly spaced ones are read. Steps in factors have the checksum of their products.
+    /// A checksum of shape, start, moves, converses, lane maps and multiplicities, but not of the positions
+    /// that symmetries fix. Files of states contain it, so that files with another numbering are refused.
+    ///
+    /// It covers all entries of a table with fewer than 2^20 entries, and evenly spaced entries of a
+    /// larger one. Steps as products of factors have the same checksum as a full table of the products.
     pub fn fingerprint(&self) -> u64 {
         const MOST: usize = 1 << 20;
         let DenseShape { blocks, rows, lanes } = self.parts.shape;
@@ -311,10 +316,11 @@ impl DenseTables {
         })
     }
 
-    /// Checks every edge of every state: its other end leads back. For small spaces.
+    /// Checks that each move of each state is undone by a converse, and each converse by a move. It
+    /// visits every edge, so it is for small spaces.
     ///
     /// # Errors
-    /// [`DenseError::Converse`] if one does not.
+    /// [`DenseError::Converse`] for the first edge with no way back.
     pub fn check_converses(&self) -> Result<(), DenseError> {
         let shape = self.shape();
         let (moves, converses) = (self.moves(), self.converses());
@@ -342,14 +348,15 @@ pub trait DenseSpace: Send + Sync + Debug + 'static {
     /// The state in the space's text form.
     fn text(&self, state: DenseState) -> String;
 
-    /// The state of a text, or the state that stands for it; None if it is none of the space.
+    /// The state with this text, or the state that stands for it; None if the text is not of a state of
+    /// the space.
     fn parse(&self, text: &str) -> Option<DenseState>;
 
-    /// The texts of a path from the start, each one move from the one before, by the states that stand
-    /// for them. The path ends at the state with the text `end`, or if that is None, at a goal. None if
-    /// there is no such path.
+    /// The texts of the positions of a path, each one move after the one before. `path` has the states
+    /// that stand for the positions, from the start on. The last position has the text `end`, or is a
+    /// goal if that is None. Returns None if there is no such path.
     fn path_texts(&self, path: &[DenseState], end: Option<&str>) -> Option<Vec<String>> {
-        // A state stands for itself alone, and is the end.
+        // By default a state stands for one position, so the last state determines the end.
         let _ = end;
         Some(path.iter().map(|state| self.text(*state)).collect())
     }

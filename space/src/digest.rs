@@ -49,7 +49,7 @@ impl Weight {
         Weight([reduce(first, 0), reduce(second, 1)])
     }
 
-    /// The sum of the hashes of words.
+    /// The sum of the weights [`Self::hash`] of words.
     #[inline]
     pub(crate) fn sum_of_hashes(words: impl Iterator<Item = u64>) -> Digest {
         let mut sums = [0; 2];
@@ -68,7 +68,7 @@ impl Weight {
     }
 }
 
-/// The two hashes of a word, of 64 bits.
+/// Two hashes of a word, 64 bits each.
 #[inline]
 fn hashes(word: u64) -> [u64; 2] {
     let first = mix(word.wrapping_add(0x9e37_79b9_7f4a_7c15));
@@ -137,7 +137,7 @@ impl Neg for Weight {
 
 impl Sum for Weight {
     fn sum<I: Iterator<Item = Weight>>(items: I) -> Weight {
-        // The sums themselves are reduced, not each term: it takes less time.
+        // Sums of integers are reduced once at the end, which is faster than reducing each term.
         let add = |sums: [u128; 2], Weight([first, second])| {
             [sums[0] + u128::from(first), sums[1] + u128::from(second)]
         };

@@ -1,6 +1,6 @@
 //! Themes of drawings of positions.
 
-/// Colours of a drawing: those that stand out on a light or on a dark page.
+/// Colours of a drawing: they contrast with a light or with a dark page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DrawingTheme {
     /// For a light page.

@@ -5,14 +5,14 @@ use std::borrow::Cow;
 use crate::text::{VALUE_CHARS, shortened};
 use crate::work::WorkError;
 
-/// Characters of a reason, which may repeat a part of a value.
+/// Maximum number of characters of a reason in a message. A reason may quote a part of a value.
 const WHY_CHARS: usize = 1000;
 
 fn value_part(value: &str) -> Cow<'_, str> {
     shortened(value, VALUE_CHARS)
 }
 
-/// A state space cannot be opened with these parameters.
+/// An error of opening or checking a state space.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 pub enum SpaceError {
     /// A number is outside its range.
@@ -65,7 +65,7 @@ pub enum SpaceError {
         /// A usage line.
         usage: String,
     },
-    /// A text is not a state, or not a state that the space allows.
+    /// A text is not the text form of a state, or the space does not allow the state.
     #[error("{name} is not {expected}: {}", shortened(why, WHY_CHARS))]
     State {
         /// The parameter.
@@ -87,7 +87,7 @@ pub enum SpaceError {
         /// What was expected, and what was found.
         why: String,
     },
-    /// The goal cannot be reached, which is known without a search.
+    /// The goal is unreachable, as can be told without a search.
     #[error("{} cannot be reached from {}: {why}", value_part(goal), value_part(start))]
     Unsolvable {
         /// The start, as text.
@@ -102,7 +102,7 @@ pub enum SpaceError {
     Conflict {
         /// The parameter.
         name: String,
-        /// The reason: the other setting.
+        /// The reason, which names the other setting.
         why: String,
     },
     /// The space does not have the form that an engine searches.
@@ -111,7 +111,7 @@ pub enum SpaceError {
         /// Which form it lacks.
         why: String,
     },
-    /// A move cannot be undone, in a space that calls its graph undirected.
+    /// A move cannot be undone, although the space declares its edges undirected.
     #[error(
         "a move leads from {from} to {to}, and none leads back: is_undirected() of the space must be \
          false, or its successors are wrong"
@@ -122,13 +122,13 @@ pub enum SpaceError {
         /// The state after it, as text.
         to: String,
     },
-    /// A map of a nested space that should be a symmetry does not map moves to moves, or the start to
-    /// itself.
+    /// The flip or the exchange of a nested space is not a symmetry: it does not map moves to moves, or
+    /// the flip moves a start that it must fix.
     #[error("the {symmetry} of the nested form is no symmetry of the search: {why}")]
     Asymmetric {
-        /// The flip or the exchange.
+        /// Name of the map: flip or exchange.
         symmetry: String,
-        /// Where it is wrong.
+        /// The state or function for which it is wrong.
         why: String,
     },
     /// Look-ups in the tables of a space disagree with its moves.
@@ -164,21 +164,22 @@ pub enum SpaceError {
         /// The limit of local bits.
         limit: u32,
     },
-    /// A part of what was given takes more steps than the budget of a [`Work`](crate::Work) has.
+    /// A part of the input takes more steps than the budget of a [`Work`](crate::Work) has.
     #[error("{what} takes more than {limit} steps")]
     TooMuchWork {
-        /// The part: what is too large, or what it is too large for.
+        /// The part of the input, or the computation that it is too large for.
         what: String,
         /// The limit of steps.
         limit: u64,
     },
-    /// Nobody waits for the space any more.
+    /// The caller cancelled the [`Work`](crate::Work).
     #[error("opening the space was cancelled")]
     Cancelled,
 }
 
 impl SpaceError {
-    /// For `map_err`: work ended early, of which `what` is the part that was not finished.
+    /// For `map_err`: converts a [`WorkError`] into a [`SpaceError`]. `what` names the part that the
+    /// budget was too small for.
     pub fn unfinished(what: &str) -> impl Fn(WorkError) -> SpaceError + '_ {
         move |error| match error {
             WorkError::Limit { limit } => SpaceError::TooMuchWork { what: what.to_owned(), limit },
@@ -186,10 +187,10 @@ impl SpaceError {
         }
     }
 
-    /// Checks that a number is in its range.
+    /// Checks that the parameter `name` has a value from `low` to `high`.
     ///
     /// # Errors
-    /// [`SpaceError::OutOfRange`] if it is not.
+    /// [`SpaceError::OutOfRange`] otherwise.
     pub fn check(name: &str, value: u32, low: u32, high: u32) -> Result<(), SpaceError> {
         if (low..=high).contains(&value) {
             return Ok(());

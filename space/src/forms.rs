@@ -1,4 +1,6 @@
-//! The forms of a puzzle that engines take, as types that a [`Puzzle`](crate::Puzzle) names.
+//! Forms of a puzzle: the types in which the explicit and the symbolic engine take it.
+//!
+//! A [`Puzzle`](crate::Puzzle) names them as its associated types.
 
 use crate::error::SpaceError;
 use crate::keyed::{KeySpace, Keyed};
@@ -7,40 +9,40 @@ use crate::state_space::StateSpace;
 use crate::symmetry::check_tables;
 use crate::tabled::{Tabled, check_tabled};
 
-/// A puzzle as the explicit engine takes it: [`Keyed`] if it is a [`KeySpace`], [`WithTables`] if it is
-/// [`Tabled`].
+/// The form of a puzzle for the explicit engine: [`Keyed`] if it is a [`KeySpace`], [`WithTables`] if it
+/// is [`Tabled`].
 pub trait ExplicitForm: Sized + Send + Sync + 'static {
     /// The puzzle.
     type Puzzle;
 
-    /// Takes the puzzle over.
+    /// Makes the form of a puzzle.
     ///
     /// # Errors
-    /// If its keys do not fit, or its tables are refused.
+    /// [`SpaceError`] if its keys do not fit, or its tables are refused.
     fn of(puzzle: Self::Puzzle) -> Result<Self, SpaceError>;
 
     /// The puzzle.
     fn puzzle(&self) -> &Self::Puzzle;
 
-    /// Its states.
+    /// The state space.
     fn states(&self) -> &dyn StateSpace;
 
     /// Memory of its tables, in bytes.
     fn table_bytes(&self) -> usize;
 
-    /// Passes the form to `visitor` by its kind.
+    /// Passes the form to the method of `visitor` for its kind.
     fn visit<V: ExplicitVisitor>(self, visitor: V) -> V::Output;
 }
 
-/// Receives an [`ExplicitForm`] by its kind.
+/// Receives an [`ExplicitForm`], with a method for each kind.
 pub trait ExplicitVisitor {
-    /// What is made of the form.
+    /// The result of a visit.
     type Output;
 
-    /// A puzzle of keys.
+    /// Visits a puzzle whose states are keys.
     fn keyed<S: KeySpace>(self, space: Keyed<S>) -> Self::Output;
 
-    /// A puzzle with tables.
+    /// Visits a puzzle with tables.
     fn tabled<S: Tabled>(self, space: S) -> Self::Output;
 }
 
@@ -98,7 +100,7 @@ impl<S: Tabled> ExplicitForm for WithTables<S> {
     }
 }
 
-/// A puzzle as the symbolic engine takes it: a [`NestedSpace`], or [`NoNested`].
+/// The form of a puzzle for the symbolic engine: a [`NestedSpace`], or [`NoNested`].
 pub trait SymbolicForm: Sized {
     /// Passes the form to `visitor`.
     fn visit<V: SymbolicVisitor>(self, visitor: V) -> V::Output;
@@ -106,10 +108,10 @@ pub trait SymbolicForm: Sized {
 
 /// Receives a [`SymbolicForm`].
 pub trait SymbolicVisitor {
-    /// What is made of the form.
+    /// The result of a visit.
     type Output;
 
-    /// The nested form of a puzzle.
+    /// Visits the nested form of a puzzle.
     fn nested<S: NestedSpace>(self, space: S) -> Self::Output;
 }
 
@@ -119,7 +121,7 @@ impl<S: NestedSpace> SymbolicForm for S {
     }
 }
 
-/// The [`SymbolicForm`] of puzzles without one. There is no value of it.
+/// The [`SymbolicForm`] of puzzles without a nested form. The type has no values.
 #[derive(Clone, Copy, Debug)]
 pub enum NoNested {}
 

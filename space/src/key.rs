@@ -11,21 +11,21 @@ pub trait Key: Copy + Ord + Hash + Debug + Send + Sync + private::Sealed + 'stat
     /// Bits of the type.
     const BITS: u32;
 
-    /// The bits from `low_bits` on, of which the lowest 128 are returned, and the bits below them.
-    /// `low_bits` is at most 128.
+    /// Splits the key at bit `low_bits`, which is at most 128: returns (high part, low part). Of the
+    /// high part, only the lowest 128 bits are returned.
     fn split(self, low_bits: u32) -> (u128, u128);
 
-    /// The key with these parts, the inverse of [`Self::split`]. Bits that do not fit are lost.
+    /// Joins the parts of a key: the inverse of [`Self::split`]. Bits that do not fit are lost.
     fn join(high: u128, low: u128, low_bits: u32) -> Self;
 
-    /// Maps the keys of `bits` bits to themselves, one to one, such that keys with something in common
-    /// lie anywhere. `bits` is at least 1. Equal numbers of any type have equal images.
+    /// Hashes a key of `bits` bits to `bits` bits, one to one: similar keys are spread over the whole
+    /// range. `bits` is at least 1. Equal numbers of any type have equal images.
     fn spread(self, bits: u32) -> Self;
 
     /// The inverse of [`Self::spread`].
     fn gather(self, bits: u32) -> Self;
 
-    /// A word that depends on all bits of the key. Equal numbers of any type have equal words.
+    /// A 64-bit word that depends on all bits of the key. Equal numbers of any type have equal words.
     fn word(self) -> u64;
 
     /// The hash of a key as its weight. Equal numbers of any type have equal weights.
@@ -157,7 +157,7 @@ const FACTOR: Key192 =
 
 /// The inverse of an odd number modulo 2^192.
 const fn inverse(odd: Key192) -> Key192 {
-    // An odd number is its own inverse modulo 8, and each step doubles the number of right bits.
+    // An odd number is its own inverse modulo 8, and each step doubles the number of correct bits.
     let (mut found, mut bits) = (odd, 3);
     while bits < Key192::BITS {
         found = found.times(Key192::new(0, 2).minus(odd.times(found)));

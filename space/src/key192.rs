@@ -54,7 +54,7 @@ impl Key192 {
     pub(crate) const fn times(self, other: Key192) -> Key192 {
         let [a0, a1] = [self.low as u64, (self.low >> 64) as u64];
         let [b0, b1] = [other.low as u64, (other.low >> 64) as u64];
-        // The bits from 128 on of the product of the low parts, of which the first 64 count.
+        // Bits 128 to 191 of the product of the low parts.
         let low = a0 as u128 * b0 as u128;
         let [first, second] = [a0 as u128 * b1 as u128, a1 as u128 * b0 as u128];
         let middle = (low >> 64) + (first as u64 as u128) + (second as u64 as u128);
@@ -103,7 +103,7 @@ impl Key192 {
     /// For divisors that are not 0.
     fn divided_by_long(self, divisor: Key192) -> (Key192, Key192) {
         let (mut quotient, mut rest) = (Key192::default(), self);
-        // A bit of the quotient after the other, the highest first.
+        // One bit of the quotient at a time, the highest first.
         let mut left = self.length().checked_sub(divisor.length());
         while let Some(shift) = left {
             let multiple = divisor << shift;
@@ -116,7 +116,7 @@ impl Key192 {
         (quotient, rest)
     }
 
-    /// Number of bits without leading zeros.
+    /// Number of bits, without leading zeros.
     fn length(self) -> u32 {
         match self.high {
             0 => u128::BITS - self.low.leading_zeros(),
@@ -124,7 +124,7 @@ impl Key192 {
         }
     }
 
-    /// The integers below 2^`bits` in all bits.
+    /// The integer whose lowest `bits` bits are set.
     #[inline]
     pub(crate) fn mask(bits: u32) -> Key192 {
         Key192::MAX >> (Key192::BITS - bits)
@@ -191,7 +191,7 @@ impl BitXor for Key192 {
     }
 }
 
-/// By any number of bits; those beyond 192 are lost.
+/// Shifts by any number of bits; bits shifted beyond 192 are lost.
 impl Shl<u32> for Key192 {
     type Output = Key192;
 
@@ -205,7 +205,7 @@ impl Shl<u32> for Key192 {
     }
 }
 
-/// By any number of bits.
+/// Shifts by any number of bits.
 impl Shr<u32> for Key192 {
     type Output = Key192;
 
@@ -302,7 +302,7 @@ mod tests {
                 let (quotient, rest) = key.divided_by(divisor);
                 prop_assert!(rest < divisor);
                 prop_assert_eq!(quotient * divisor + rest, key);
-                // Not one that is too large modulo 2^192.
+                // The product does not wrap modulo 2^192.
                 prop_assert!(quotient <= key && quotient * divisor <= key);
             }
         }

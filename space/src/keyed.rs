@@ -10,7 +10,7 @@ use crate::stats::LayerStats;
 
 /// A puzzle in which a state is one integer key.
 ///
-/// A space whose moves cannot all be undone says so: see [`Self::is_undirected`].
+/// A space with moves that cannot be undone must override [`Self::is_undirected`].
 ///
 /// ```
 /// use strata_space::{KeySpace, Keyed, Seed, StateSpace};
@@ -58,8 +58,9 @@ pub trait KeySpace: Send + Sync + 'static {
     /// Appends the keys one move away from `key`. A key may repeat.
     fn successors(&self, key: Self::Key, out: &mut Vec<Self::Key>);
 
-    /// Gives `to` each successor of each key of a list, in any order. Spaces that find the successors of
-    /// many keys faster implement it; by default it calls [`Self::successors`] for each.
+    /// Passes each successor of each key of a list to `to`, in any order. By default it calls
+    /// [`Self::successors`] for each key; a space that finds the successors of many keys faster
+    /// overrides it.
     fn all_successors(&self, keys: &[Self::Key], to: &mut impl SuccessorSink<Self::Key>)
     where
         Self: Sized,
@@ -83,9 +84,9 @@ pub trait KeySpace: Send + Sync + 'static {
     }
 
     /// Whether each move can be undone by another: a key is among the successors of each of its
-    /// successors. If not, engines compare new states with all layers instead of the last two. If it
-    /// is said and not true, counts are wrong;
-    /// [`check_reversible`](crate::check_reversible) finds it by samples.
+    /// successors. If false, engines compare new states with all layers instead of the last two. If this
+    /// wrongly returns true, counts are wrong; [`check_reversible`](crate::check_reversible) detects that
+    /// by samples.
     fn is_undirected(&self) -> bool {
         true
     }
@@ -93,31 +94,33 @@ pub trait KeySpace: Send + Sync + 'static {
     /// The number of low bits of a key that are local, that is, not part of the region.
     ///
     /// A region's states are stored and searched together, which is cheap if many keys with the same
-    /// high bits are reached, and if moves take the states of a region to few others. With up to
-    /// [`Keyed::MOST_DENSE_BITS`] local bits, many of them are expected to be reached, with more, few:
-    /// then a hash of the local bits splits regions, so that there are 2^14 or more.
+    /// high bits are reached, and if moves take the states of a region to few other regions. With up to
+    /// [`Keyed::MOST_DENSE_BITS`] local bits, a search is expected to reach many of their combinations.
+    /// With more, it is expected to reach few, and a hash of the local bits splits regions, so that there
+    /// are 2^14 or more.
     ///
-    /// By default the adapter chooses: half of the bits and at most 12 if keys have up to 40. Of more
-    /// keys, a search reaches a small part, and keys are put into regions by a hash: 2^16 of them, or
-    /// more if keys have more than 142 bits.
+    /// None, the default, lets the adapter choose. If keys have up to 40 bits, it takes half of them, at
+    /// most 12. With wider keys, a search reaches a small part of them, and a hash of the whole key
+    /// selects its region: one of 2^16, or of more if keys have more than 142 bits.
     fn local_bits(&self) -> Option<u32> {
         None
     }
 
-    /// About how many different numbers the bits of keys above [`Self::local_bits`] make, if they are
-    /// much fewer than the bits allow.
+    /// About how many values the bits of keys above [`Self::local_bits`] take. None, the default, if
+    /// they take most values of so many bits.
     fn high_parts(&self) -> Option<u64> {
         None
     }
 
-    /// The sum of the weights of keys in a layer's [`Digest`]: by default, of hashes of the keys. A key's
-    /// weight must not depend on the other keys.
+    /// The sum of the weights of keys, their term in a layer's [`Digest`]. By default the weight of a key
+    /// is its hash. A key's weight must not depend on the other keys.
     fn digest(&self, keys: &[Self::Key]) -> Digest {
         Self::Key::digest(keys)
     }
 
     /// How many positions the key stands for: 1 without symmetry. None if the space does not count
-    /// them. If moves cannot be undone, a key may stand for no position, but not all seeds.
+    /// them. If moves cannot be undone, keys may stand for 0 positions, but at least one seed must stand
+    /// for a position.
     fn positions(&self, _key: Self::Key) -> Option<u64> {
         Some(1)
     }
@@ -126,7 +129,7 @@ pub trait KeySpace: Send + Sync + 'static {
     fn text(&self, key: Self::Key) -> String;
 }
 
-/// Gives `to` each successor of each key of a list: the default of [`KeySpace::all_successors`].
+/// Passes each successor of each key of a list to `to`: the default of [`KeySpace::all_successors`].
 pub fn each_successor<S: KeySpace>(
     space: &S,
     keys: &[S::Key],
@@ -186,37 +189,37 @@ pub struct Keyed<S> {
     hashed: Hashed,
 }
 
-/// The part of a key that a hash replaces, which has an inverse. Where few keys are reached, it makes
-/// the gaps between them even.
+/// The part of a key that an invertible hash of it replaces. If few keys are reached, the hash makes the
+/// gaps between them even.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 enum Hashed {
     Nothing,
-    /// The low bits; their number. The highest of the result are part of the region if there are more
-    /// than local bits.
+    /// The low bits, with their number. If it exceeds that of the local bits, the high bits of the hash
+    /// are part of the region.
     Low(u32),
-    /// All bits; their number.
+    /// All bits, with their number.
     Key(u32),
 }
 
 impl<S: KeySpace> Keyed<S> {
-    /// Limit of local bits of which most combinations may be reached in one layer. With both sides, a
+    /// The most local bits with which one layer may have most states of a region. With both sides, a
     /// region then has at most 2^24 states, the limit of one entry of a file.
     pub const MOST_DENSE_BITS: u32 = 23;
 
     /// Limit of local bits: with the side, a local has 127.
     pub const MAX_LOCAL_BITS: u32 = 126;
 
-    /// Limit of the bits of a key whose high bits are the region by default.
+    /// The most bits of a key whose high bits are the region by default; a wider key is hashed.
     const MOST_SHORT_BITS: u32 = 40;
 
-    /// The bits of regions by a hash: few enough that a wide layer has long lists, many enough that
-    /// those of one region fit into a processor's cache. More if the rest has more than
-    /// [`Self::MAX_LOCAL_BITS`].
+    /// The bits of a region if whole keys are hashed: few enough that a wide layer has long lists, many
+    /// enough that the list of one region fits into a processor's cache. A region has more bits if the
+    /// rest of the key would exceed [`Self::MAX_LOCAL_BITS`].
     const REGION_BITS: u32 = 16;
 
-    /// The bits of regions, with those of a hash, if the space chooses local bits of which few
-    /// combinations are reached: with fewer, a region would have too many states. More would make the
-    /// lists of exits short.
+    /// The fewest bits of a region, with those from the hash, if the space chooses more than
+    /// [`Self::MOST_DENSE_BITS`] local bits. With fewer, a region would have too many states; with more,
+    /// the lists of exits would be short.
     const LEAST_REGION_BITS: u32 = 14;
 
     /// Limit of the bits of a region.
@@ -225,10 +228,10 @@ impl<S: KeySpace> Keyed<S> {
     /// Wraps a space.
     ///
     /// # Errors
-    /// [`SpaceError::KeyTooWide`] if keys have more bits than their type, [`SpaceError::LocalTooWide`] if
-    /// more than [`Self::MAX_LOCAL_BITS`] of them are local, [`SpaceError::RegionTooWide`] if more than
-    /// 128 are not, [`SpaceError::Conflict`] if there are seeds on the goal's side and moves that cannot
-    /// be undone.
+    /// - [`SpaceError::KeyTooWide`] if keys have more bits than their type.
+    /// - [`SpaceError::LocalTooWide`] if the space chooses more than [`Self::MAX_LOCAL_BITS`] local bits.
+    /// - [`SpaceError::RegionTooWide`] if more than 128 bits of a key are not local.
+    /// - [`SpaceError::Conflict`] if there are seeds on the goal's side and moves that cannot be undone.
     pub fn new(space: S) -> Result<Keyed<S>, SpaceError> {
         let (key_bits, chosen) = (space.key_bits(), space.local_bits());
         if key_bits > S::Key::BITS {
@@ -266,7 +269,7 @@ impl<S: KeySpace> Keyed<S> {
         Ok(Keyed { space, local_bits, hashed })
     }
 
-    /// Bits of regions that are not those of keys, but of a hash.
+    /// The bits of a region that come from the hash of a key's low bits.
     fn split_bits(&self) -> u32 {
         match self.hashed {
             Hashed::Low(bits) => bits - self.local_bits,
@@ -311,7 +314,7 @@ impl<S: KeySpace> Keyed<S> {
                 return;
             }
         };
-        // The same as `key`. What states have in common is computed once.
+        // The same as `key`, but what all states of the region share is computed once.
         let (high, split) = region.0.split(self.split_bits());
         let split = u64::join(split, 0, self.local_bits);
         let (upper, lower) = S::Key::join(high, 0, bits).split(u64::BITS);
@@ -359,7 +362,7 @@ impl<S: KeySpace, T: SuccessorSink<State>> SuccessorSink<S::Key> for KeysToState
         let (local_bits, split_bits) = (self.keyed.local_bits, self.keyed.split_bits());
         let bits = local_bits + split_bits;
         let (region, rest) = high.split(bits);
-        // A space may have other low bits in mind than those that are local or hashed.
+        // The space may use another number of low bits than the local or hashed ones.
         let fits = || rest == 0 && lows.iter().fold(0, |all, low| all | low) >> bits == 0;
         if bits >= u64::BITS || matches!(self.keyed.hashed, Hashed::Key(_)) || !fits() {
             return lows.iter().for_each(|low| self.add(high.with_low_bits(*low)));
@@ -383,15 +386,15 @@ impl<S: KeySpace, T: SuccessorSink<State>> SuccessorSink<S::Key> for KeysToState
     }
 }
 
-/// States whose keys are counted together: few enough for the processor's first cache.
+/// Number of states that are counted together: their keys fit into the processor's first-level cache.
 const COUNTED: usize = 256;
 
-/// The factor of the weights of states on the goal's side.
+/// The factor in the weight of a state on the goal's side.
 fn goal_side() -> Weight {
     Weight::hash(u64::MAX)
 }
 
-// A default would not ask the space.
+// The default of a method would not call the method of the wrapped space.
 #[deny(clippy::missing_trait_methods)]
 impl<S: KeySpace> StateSpace for Keyed<S> {
     fn seeds(&self) -> Vec<State> {
@@ -461,7 +464,7 @@ impl<S: KeySpace> StateSpace for Keyed<S> {
     }
 
     fn shard_hash(&self, region: RegionKey) -> u64 {
-        // Those of the same high bits are in one shard: their successors are in the same regions.
+        // Regions with equal high bits are in one shard: their successors are in the same regions.
         let region = region.0 >> self.split_bits();
         let high = (region >> u64::BITS) as u64;
         mix(if high == 0 { region as u64 } else { mix(high) ^ region as u64 })

@@ -20,7 +20,7 @@ use crate::digest::Weight;
 use crate::state::Finish;
 use crate::tabled::MoveKind;
 
-/// The largest number of move kinds of a nested space: engines keep masks of them with every set.
+/// The largest number of move kinds of a nested space: engines store a mask of them with every set.
 pub const MAX_MOVE_KINDS: MoveKind = 10;
 
 /// The largest number of leaf states: a set of them is a 64-bit word.
@@ -35,12 +35,12 @@ pub struct NestedState<C> {
     pub leaf: u8,
 }
 
-/// Effect on a level's configuration of a move that is not below the level.
+/// Effect of a move on a level's configuration, if the moved piece belongs to the level or a higher one.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub enum Shift<C> {
-    /// A piece of the level itself moves. The configuration after the move.
+    /// A piece of the level itself moves: the configuration after the move.
     Inside(C),
-    /// A larger piece moves. The configuration among the larger pieces after the move.
+    /// A larger piece moves: the configuration among the larger pieces after the move.
     Outside(C),
 }
 
@@ -56,13 +56,13 @@ pub struct LeafMoves {
 
 /// A nested space. All functions are pure.
 ///
-/// Edges must be undirected, as for [`StateSpace`](crate::StateSpace).
+/// Edges must be undirected: see [`StateSpace::is_undirected`](crate::StateSpace::is_undirected).
 ///
-/// A space has an automorphism of order two, the **flip**; the identity is allowed. It maps
-/// configurations, leaf states, classes and move kinds, and commutes with all other functions.
-/// Engines store one of two sets that are each other's flip. A space that ends at a meeting has a
-/// second automorphism, the **exchange**, which maps the start to the goal and commutes with the flip.
-/// [`check_nested`](crate::check_nested) finds wrong ones by samples.
+/// A space has an automorphism that is its own inverse, the **flip**, which may be the identity. It maps
+/// configurations, leaf states, classes and move kinds, and commutes with all other functions. Of two
+/// sets that are each other's flip, engines store one. A space that ends at a meeting has a second
+/// automorphism, the **exchange**, which maps the start to the goal and commutes with the flip.
+/// [`check_nested`](crate::check_nested) detects wrong flips and exchanges by samples.
 pub trait NestedSpace: Send + Sync + 'static {
     /// How one level's pieces lie among the larger ones.
     type Config: Copy + Eq + Ord + Hash + Debug + Send + Sync;
@@ -85,10 +85,10 @@ pub trait NestedSpace: Send + Sync + 'static {
     /// The class of all levels, with nothing above them.
     fn root_class(&self) -> Self::Class;
 
-    /// The class of the levels below `level`, which has the class `class` and a configuration.
+    /// The class of the levels below `level`, given the class of `level` and its configuration.
     ///
-    /// For configurations that are not legal in the class any result is correct. A forged snapshot
-    /// can contain them.
+    /// For a configuration that is not legal in the class, any result is correct, but the function must
+    /// not panic: a forged snapshot can contain such configurations.
     fn inner_class(&self, class: &Self::Class, level: u8, config: Self::Config) -> Self::Class;
 
     /// The effect of a move of a piece of `level` or above on the level's configuration.
@@ -96,7 +96,7 @@ pub trait NestedSpace: Send + Sync + 'static {
 
     /// The legal moves of a leaf state in a class of the leaf.
     ///
-    /// For states that are not legal in the class any result is correct.
+    /// For a leaf state that is not legal in the class, any result is correct.
     fn leaf_moves(&self, class: &Self::Class, leaf: u8) -> LeafMoves;
 
     /// The leaf state after a larger piece's move.
@@ -128,10 +128,10 @@ pub trait NestedSpace: Send + Sync + 'static {
     /// The factor of a leaf state in a state's weight.
     fn leaf_weight(&self, leaf: u8) -> Weight;
 
-    /// A configuration as a word, the same in all processes: files contain it.
+    /// A configuration as a word. Files contain it, so it must be the same in all processes.
     fn encode_config(&self, config: Self::Config) -> u128;
 
-    /// The configuration of a word; None if there is none.
+    /// The configuration with this word, the inverse of [`Self::encode_config`]; None if there is none.
     fn decode_config(&self, word: u128) -> Option<Self::Config>;
 
     /// The state at depth 0.
@@ -139,8 +139,8 @@ pub trait NestedSpace: Send + Sync + 'static {
 
     /// How a search ends.
     ///
-    /// At a meeting a layer contains the exchanged image of one of its own states, or of one of the
-    /// layer before.
+    /// A meeting is a layer that contains the exchanged image of one of its own states, or of a state of
+    /// the layer before.
     fn finish(&self) -> Finish<NestedState<Self::Config>>;
 
     /// Whether a state and its flip count as one. If so, the start must be its own flip.
@@ -149,7 +149,7 @@ pub trait NestedSpace: Send + Sync + 'static {
     /// The state in the space's text form.
     fn text(&self, state: &NestedState<Self::Config>) -> String;
 
-    /// Whether listings show this state, rather than its flip, where the two count as one.
+    /// Whether listings show this state rather than its flip, if the two count as one.
     fn is_orbit_representative(&self, _state: &NestedState<Self::Config>) -> bool {
         true
     }

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use crate::digest::mix;
 use crate::error::SpaceError;
 
-/// Parameters by name, as text: what a job records.
+/// Values of parameters as text, by name. A job records them.
 pub type Parameters = BTreeMap<String, String>;
 
 /// One parameter of a puzzle.
@@ -25,15 +25,15 @@ pub type Parameters = BTreeMap<String, String>;
 /// ```
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub struct Parameter {
-    /// Name in records of jobs, and of the flag unless [`Flag::long`] is another.
+    /// Name in records of jobs, and of the flag unless [`Flag::long`] has another.
     pub name: &'static str,
     /// Whether it is given by position, without a flag. It then has no default.
     pub positional: bool,
-    /// The default, in words where it depends on others.
+    /// The default; a description if it depends on other parameters.
     pub default: Option<&'static str>,
     /// Meaning and range.
     pub help: &'static str,
-    /// Spelling on the command line, of a parameter that is not positional.
+    /// Spelling on the command line, unless the parameter is positional.
     pub flag: Flag,
 }
 
@@ -45,7 +45,7 @@ pub struct Parameter {
 pub struct Flag {
     /// Long name, if it is not the parameter's.
     pub long: Option<&'static str>,
-    /// One letter for it.
+    /// Short name of one letter.
     pub short: Option<char>,
     /// Another long name.
     pub alias: Option<&'static str>,
@@ -107,7 +107,7 @@ impl Parameter {
     .flag_help("Search the whole reachable space and print its radius")
     .general();
 
-    /// Whether this parameter, which is a switch, is on in these values.
+    /// Whether this switch is on in `parameters`.
     #[must_use]
     pub fn is_on(&self, parameters: &Parameters) -> bool {
         parameters.get(self.name).is_some_and(|value| value == "true")
@@ -160,49 +160,49 @@ impl Parameter {
         goal.flag_help("The position to end with, in the same form")
     }
 
-    /// With another long name of the flag.
+    /// Sets the long name of the flag.
     #[must_use]
     pub const fn long(mut self, long: &'static str) -> Parameter {
         self.flag.long = Some(long);
         self
     }
 
-    /// With a short name of the flag.
+    /// Sets the short name of the flag.
     #[must_use]
     pub const fn short(mut self, short: char) -> Parameter {
         self.flag.short = Some(short);
         self
     }
 
-    /// With a second long name of the flag.
+    /// Sets a second long name of the flag.
     #[must_use]
     pub const fn alias(mut self, alias: &'static str) -> Parameter {
         self.flag.alias = Some(alias);
         self
     }
 
-    /// With a placeholder of the flag's value.
+    /// Sets the placeholder of the flag's value in help texts.
     #[must_use]
     pub const fn value_name(mut self, name: &'static str) -> Parameter {
         self.flag.value_name = name;
         self
     }
 
-    /// With a help text of the flag.
+    /// Sets the help text of the flag.
     #[must_use]
     pub const fn flag_help(mut self, help: &'static str) -> Parameter {
         self.flag.help = Some(help);
         self
     }
 
-    /// With `@` and the name of a file as another form of its value.
+    /// Also accepts `@` and the name of a file, whose content is then the value.
     #[must_use]
     pub const fn or_file(mut self) -> Parameter {
         self.flag.takes_file = true;
         self
     }
 
-    /// With a number as its value.
+    /// Accepts whole numbers below 2^32 only.
     #[must_use]
     pub const fn number(mut self) -> Parameter {
         self.flag.values = Values::Number;
@@ -210,14 +210,14 @@ impl Parameter {
         self
     }
 
-    /// With one of some words as its value, each with its meaning.
+    /// Accepts these words only, each given with its meaning.
     #[must_use]
     pub const fn one_of(mut self, words: &'static [(&'static str, &'static str)]) -> Parameter {
         self.flag.values = Values::OneOf(words);
         self
     }
 
-    /// As a flag without a value, which sets the parameter to `true`.
+    /// Makes the flag a switch: it takes no value and sets the parameter to `true`.
     #[must_use]
     pub const fn switch(mut self) -> Parameter {
         self.flag.values = Values::Switch;
@@ -240,7 +240,7 @@ impl Parameter {
         self
     }
 
-    /// The value as people see it: of a file or several lines, a hash of the content.
+    /// The value as messages and names show it: a hash if the value is the content of a file.
     pub fn shown(&self, value: &str) -> String {
         let is_long = self.flag.takes_file && value.contains('\\');
         match self.flag.values {
@@ -258,12 +258,12 @@ impl Parameter {
     }
 }
 
-/// Most bytes of a file whose content is a parameter.
+/// The most bytes of a file whose content is the value of a parameter.
 pub const MAX_FILE_BYTES: usize = 64 << 10;
 
-/// The content of a file as a parameter's value, in one line: a line feed is `\\n`, a tab `\\t`, a
-/// backslash `\\\\`, and another control character `\\x` and two hexadecimal digits. Ends of lines become
-/// line feeds, as [`with_line_feeds`] has them.
+/// The content of a file as a parameter's value, in one line. A line feed becomes `\n`, a tab `\t`, a
+/// backslash `\\`, and another control character `\x` and two hexadecimal digits. Other ends of lines
+/// count as line feeds; see [`with_line_feeds`].
 pub fn file_value(content: &str) -> String {
     let mut value = String::with_capacity(content.len());
     for c in with_line_feeds(content).chars() {
@@ -278,7 +278,8 @@ pub fn file_value(content: &str) -> String {
     value
 }
 
-/// The content of a file from a parameter's value; None if [`file_value`] does not write it so.
+/// The content of a file from a parameter's value: the inverse of [`file_value`]. None if the value has a
+/// control character or an escape that [`file_value`] does not write.
 pub fn file_content(value: &str) -> Option<String> {
     let mut content = String::with_capacity(value.len());
     let mut chars = value.chars();
@@ -298,7 +299,7 @@ pub fn file_content(value: &str) -> Option<String> {
     Some(content)
 }
 
-/// The control character of two hexadecimal digits, if it has no other form.
+/// The control character with these hexadecimal digits; None if [`file_value`] writes it otherwise.
 fn control(high: char, low: char) -> Option<char> {
     let is_digit = |c: char| matches!(c, '0'..='9' | 'a'..='f');
     let digits =
@@ -307,8 +308,8 @@ fn control(high: char, low: char) -> Option<char> {
     (c.is_control() && !matches!(c, '\n' | '\t' | '\r')).then_some(c)
 }
 
-/// A text in which lines end with a line feed: it replaces a carriage return and a line feed, and a
-/// carriage return alone.
+/// The text with a line feed at each end of line, in place of a carriage return with or without a line
+/// feed.
 pub fn with_line_feeds(text: &str) -> Cow<'_, str> {
     if text.contains('\r') {
         text.replace("\r\n", "\n").replace('\r', "\n").into()
@@ -323,7 +324,7 @@ fn hash(text: &str) -> u64 {
     mix(text.bytes().fold(0xcbf2_9ce4_8422_2325, step))
 }
 
-/// How a puzzle and its positional parameters are written, as `panex LEVEL`.
+/// A puzzle with its positional parameters as a usage line shows them: `panex LEVEL`.
 pub fn usage(name: &str, parameters: &[Parameter]) -> String {
     let positional = parameters.iter().filter(|parameter| parameter.positional);
     let words = positional.map(|parameter| parameter.name.to_uppercase());
@@ -390,10 +391,10 @@ impl<'a> ParameterReader<'a> {
         Ok(Some(number.ok_or_else(malformed)?))
     }
 
-    /// The index of the value among the choices; None if it is missing.
+    /// The index of the value among `choices`; None if the value is missing.
     ///
     /// # Errors
-    /// [`SpaceError::Malformed`] if it is none of them.
+    /// [`SpaceError::Malformed`] if the value is not among them.
     pub fn choice(&self, name: &str, choices: &[&str]) -> Result<Option<usize>, SpaceError> {
         let Some(value) = self.text(name) else { return Ok(None) };
         let index = choices.iter().position(|choice| *choice == value).ok_or_else(|| {
@@ -407,7 +408,7 @@ impl<'a> ParameterReader<'a> {
         Ok(Some(index))
     }
 
-    /// Whether a switch such as [`Parameter::EXHAUST`] is on: `true`, not `false` or missing.
+    /// Whether a switch such as [`Parameter::EXHAUST`] is `true`; false if it is `false` or missing.
     ///
     /// # Errors
     /// [`SpaceError::Malformed`] if the value is something else.

@@ -1,4 +1,4 @@
-//! Puzzles: state spaces with a name and parameters, so that commands and job records can open them.
+//! Puzzles: state spaces that commands and job records open by name and parameters.
 
 use std::sync::Arc;
 
@@ -14,8 +14,8 @@ use crate::work::Work;
 
 /// A state space that is opened by name and parameters.
 ///
-/// It names its forms: [`Self::States`] for the explicit engine, [`Self::Nested`] for the symbolic one;
-/// [`Self::dense`] makes the one for the dense engine.
+/// It defines a form for each engine: [`Self::States`] for the explicit one, [`Self::Nested`] for the
+/// symbolic one; [`Self::dense`] returns the form for the dense engine.
 ///
 /// ```
 /// use strata_space::{
@@ -86,31 +86,31 @@ pub trait Puzzle: Sized + Send + Sync + 'static {
     /// Whether commands print paths as named moves. [`Self::moves_along`] works either way.
     const NAMES_MOVES: bool = true;
 
-    /// Parameter values with which a search between two positions runs from both ends. They are
-    /// used to find paths by midpoints.
+    /// Parameter values, as (name, value), with which a search between two positions runs from both
+    /// ends. The search for paths by midpoints uses them.
     const BOTH_ENDS: &'static [(&'static str, &'static str)] = &[];
 
-    /// Opens the puzzle. Missing parameters take their defaults; unknown ones were refused before.
+    /// Opens the puzzle. Missing parameters take their defaults. The caller has refused unknown ones.
     ///
     /// # Errors
-    /// If a parameter without a default is missing, or a value is wrong.
+    /// [`SpaceError`] if a parameter without a default is missing, or a value is invalid.
     fn open(parameters: &Parameters) -> Result<Self, SpaceError>;
 
-    /// Opens the puzzle within a budget of steps, and stops when it is cancelled. By default it ignores
-    /// the budget, as puzzles do whose parameters are a few small numbers.
+    /// Opens the puzzle within a budget of steps, and stops when the budget is cancelled. By default it
+    /// ignores the budget, which suits puzzles whose parameters are a few small numbers.
     ///
     /// # Errors
-    /// As [`Self::open`]; [`SpaceError::TooMuchWork`] or [`SpaceError::Cancelled`].
+    /// Those of [`Self::open`], [`SpaceError::TooMuchWork`], and [`SpaceError::Cancelled`].
     fn open_within(parameters: &Parameters, _work: &Work) -> Result<Self, SpaceError> {
         Self::open(parameters)
     }
 
-    /// Every parameter with the value in force: the identity of a search. [`Self::open`] returns an
-    /// equal puzzle for them.
+    /// Every parameter with its effective value. They identify a search: [`Self::open`] with them returns
+    /// an equal puzzle.
     fn parameters(&self) -> Parameters;
 
-    /// Name and size in one word, used in names of jobs and folders. By default the name and the
-    /// positional values, joined by hyphens, as `panex-6`.
+    /// Name and size in one word, for names of jobs and folders. By default the name and the positional
+    /// values, joined by hyphens: `panex-6`.
     fn label(&self) -> String {
         let values = self.parameters();
         let positional = Self::PARAMETERS.iter().filter(|parameter| parameter.positional);
@@ -121,54 +121,54 @@ pub trait Puzzle: Sized + Send + Sync + 'static {
         words.join("-").chars().map(plain).collect()
     }
 
-    /// Name of the length of a shortest solution, as `X(6)`. By default `distance(LABEL)`.
+    /// Name of the length of a shortest solution, such as `X(6)`. By default `distance(LABEL)`.
     fn distance_name(&self) -> String {
         format!("distance({})", self.label())
     }
 
-    /// What is known of the size of the search, for forecasts of its time, memory and disk. By
-    /// default nothing.
+    /// The size of the search, as far as it is known, for forecasts of time, memory and disk. By default
+    /// nothing is known.
     fn search_size(&self) -> SearchSize {
         SearchSize::default()
     }
 
-    /// Start and goal in text form, if the parameters `start` and `goal` accept any state. If
-    /// layers are not kept, paths can then be found by midpoints.
+    /// Start and goal in text form, if the parameters `start` and `goal` accept any state. Paths can then
+    /// be found by midpoints, without keeping layers. None by default.
     fn ends(&self) -> Option<[String; 2]> {
         None
     }
 
-    /// Names of the moves along a chain of stored states, or None if it does not lead from the
-    /// start to the goal. A chain without states from the goal may end anywhere. `space` is the
-    /// space of the chain's states.
+    /// Names of the moves along a chain of stored states; None if it does not lead from the start to the
+    /// goal. A chain with an empty [`Chain::from_goal`] may end anywhere. `space` is the space of the
+    /// chain's states.
     ///
-    /// By default [`Self::moves_between`] the positions of [`Self::positions_along`].
+    /// By default these are the [`Self::moves_between`] the positions of [`Self::positions_along`].
     fn moves_along(&self, space: &dyn StateSpace, chain: &Chain) -> Option<Vec<String>> {
         self.moves_between(&self.positions_along(space, chain)?)
     }
 
-    /// Positions in text form, each one move from the one before, for which the stored states of a
-    /// chain stand; None if there are none. Solutions are drawn from them.
+    /// The path of positions for which the stored states of a chain stand: texts, each one move after the
+    /// one before. None if there is no such path. Solutions are drawn from it.
     ///
-    /// By default the texts of the states. Where a stored state stands for several positions, the
-    /// puzzle has to find which of them is meant. The last state from the start has its own text if
-    /// [`Self::moves_along`] is not implemented.
+    /// By default these are the texts of the states. If a stored state stands for several positions, the
+    /// puzzle must find the one on the path. Unless [`Self::moves_along`] is overridden, the position of
+    /// the last state of [`Chain::from_start`] must be the text of that state.
     fn positions_along(&self, space: &dyn StateSpace, chain: &Chain) -> Option<Vec<String>> {
         let states = chain.from_start.iter();
-        // The searches met in the last state of both parts.
+        // The searches met in the last state of both parts, which is there twice.
         let back = chain.from_goal.split_last().map_or(&[][..], |(_, back)| back);
         Some(states.chain(back.iter().rev()).map(|state| space.text(*state)).collect())
     }
 
-    /// Names of the moves between positions in text form, of which each is one move from the one
-    /// before; None if one is not. By default a move is named by the position it leads to.
+    /// Names of the moves along a path of positions in text form; None if a position is not one move
+    /// after the one before. By default a move has the text of the position that it leads to as its name.
     fn moves_between(&self, path: &[String]) -> Option<Vec<String>> {
         path.split_first().map(|(_, moves)| moves.to_vec())
     }
 
-    /// Drawing of a position in text form: an SVG document without scripts and styles, of the same
+    /// Drawing of a position given in text form: an SVG document without scripts and styles, of the same
     /// size for all positions of the puzzle, with the text form as its title. None if `position` is
-    /// no position of the puzzle. By default there are no drawings.
+    /// invalid. By default there are no drawings.
     fn drawing(&self, position: &str, theme: DrawingTheme) -> Option<String> {
         let _ = (position, theme);
         None
@@ -177,7 +177,7 @@ pub trait Puzzle: Sized + Send + Sync + 'static {
     /// Makes the nested form, which the symbolic engine searches. By default there is none.
     ///
     /// # Errors
-    /// If there is no nested form for these parameters.
+    /// [`SpaceError`] if there is no nested form for these parameters.
     fn nested(&self) -> Result<Self::Nested, SpaceError> {
         let why = format!("{} has no nested form, which the symbolic engine needs", Self::NAME);
         Err(SpaceError::NoForm { why })
@@ -186,20 +186,21 @@ pub trait Puzzle: Sized + Send + Sync + 'static {
     /// Checks that the explicit engine can search the puzzle. By default it can.
     ///
     /// # Errors
-    /// Why it cannot: a move has no inverse, or there are too many keys.
+    /// [`SpaceError`] if it cannot, for instance because a move has no inverse, or there are too many
+    /// keys.
     fn check_explicit(&self) -> Result<(), SpaceError> {
         Ok(())
     }
 
-    /// What may make a search better, in one line. By default there is nothing to say.
+    /// One line of advice on how to speed up a search; None by default.
     fn advice(&self) -> Option<String> {
         None
     }
 
-    /// Size of the dense form, for [`Self::dense`]. By default there is none.
+    /// Size of the form that [`Self::dense`] would make. By default there is none.
     ///
     /// # Errors
-    /// If there is no dense form for these parameters.
+    /// [`SpaceError`] if there is no dense form for these parameters.
     fn dense_size(&self) -> Result<DenseSize, SpaceError> {
         Err(no_dense_form(Self::NAME))
     }
@@ -207,7 +208,7 @@ pub trait Puzzle: Sized + Send + Sync + 'static {
     /// Makes the dense form, which the dense engine searches. By default there is none.
     ///
     /// # Errors
-    /// As [`Self::dense_size`].
+    /// Those of [`Self::dense_size`].
     fn dense(&self) -> Result<Arc<dyn DenseSpace>, SpaceError> {
         Err(no_dense_form(Self::NAME))
     }

@@ -1,4 +1,4 @@
-//! A check by samples that the moves of a space can be undone.
+//! Check, by samples, that the moves of a space can be undone.
 
 use std::collections::{HashSet, VecDeque};
 
@@ -11,16 +11,17 @@ use crate::work::{Work, WorkError};
 /// Moves of a random walk.
 const WALK: usize = 64;
 
-/// Successors that a check makes at most for each sample: of a space with very many moves it checks fewer
-/// states.
+/// The most successors that a check computes per sample: it checks fewer states of a space with very many
+/// moves.
 const SUCCESSORS: u64 = 1 << 14;
 
-/// Checks about `samples` states of a space that calls its graph undirected: each must be among the
-/// successors of each of its successors. Half of them are the nearest to the start, the others lie on
-/// random walks from there, always the same. The check ends early after 2^14 successors for each sample,
-/// or as soon as `work` is cancelled; it takes no steps of it.
+/// Checks about `samples` states of a space that declares its edges undirected: each must be among the
+/// successors of each of its successors.
 ///
-/// A wrong space may pass, a right one never fails. Other spaces are not checked.
+/// Half of the states are the nearest to the start, the others lie on random walks from there, which are
+/// the same in each call. The check ends early after 2^14 successors per sample, or when `work` is
+/// cancelled; it spends no steps of `work`. A wrong space may pass; a correct one never fails. A space
+/// that declares moves which cannot be undone is not checked.
 ///
 /// # Errors
 /// [`SpaceError::Irreversible`] for the first move that cannot be undone; [`SpaceError::Cancelled`].
@@ -69,13 +70,13 @@ pub fn check_reversible(
 struct Check<'a> {
     space: &'a dyn StateSpace,
     work: &'a Work,
-    /// Successors that may still be made.
+    /// Number of successors that may still be computed.
     left: u64,
     back: Vec<State>,
 }
 
 impl Check<'_> {
-    /// Appends the successors of a state, and checks them as long as any may be made.
+    /// Appends the successors of a state, and checks them until the limit of successors is reached.
     fn successors(&mut self, state: State, out: &mut Vec<State>) -> Result<(), SpaceError> {
         self.space.moves(state, out);
         for next in &*out {
@@ -104,7 +105,7 @@ mod tests {
     use super::*;
     use crate::keyed::{KeySpace, Keyed, Seed};
 
-    /// A ring. From `one_way` on no step leads back.
+    /// A ring of `length` keys. After the key `one_way`, no move leads back.
     struct Ring {
         length: u64,
         one_way: u64,
@@ -138,7 +139,7 @@ mod tests {
         check_reversible(&space, samples, &Work::default())
     }
 
-    /// A graph in which each of `states` states leads to every one, and counts how often it is asked.
+    /// A complete graph of `states` states. It counts the calls of `successors`.
     struct Complete {
         states: u64,
         asked: AtomicU64,

@@ -3,14 +3,14 @@
 use crate::key::Key;
 use crate::state::State;
 
-/// Receives successors: keys, or states. A closure that takes a successor is one.
+/// Receives successors: keys, or states. Closures that take a successor implement it.
 pub trait SuccessorSink<T: Successor> {
     /// Takes a successor.
     fn add(&mut self, successor: T);
 
-    /// Takes successors that have their high bits in common: those of `high`, whose low 64 bits are 0
-    /// where one of `lows` has a 1. Of keys, it takes the least time if a number in `lows` has as many
-    /// bits as [`KeySpace::local_bits`](crate::KeySpace::local_bits) says.
+    /// Takes successors that share their high bits, those of `high`; `lows` has the low bits of each.
+    /// The low 64 bits of `high` are 0 where one of `lows` has a 1. Of keys, it is fastest if the number
+    /// of low bits is that of [`KeySpace::local_bits`](crate::KeySpace::local_bits).
     #[inline]
     fn add_run(&mut self, high: T, lows: &[u64]) {
         for low in lows {

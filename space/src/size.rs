@@ -1,9 +1,9 @@
-//! Size of a search, as far as it is known before it begins.
+//! Sizes of searches, as far as they are known in advance, for forecasts.
 
 /// Size of a search, as far as it is known before it begins.
 ///
-/// It serves forecasts of time, memory and disk. A figure that is not known is absent; a search
-/// never depends on one.
+/// It serves forecasts of time, memory and disk. A figure that is not known is None. The results of a
+/// search never depend on these figures.
 #[derive(Copy, Clone, Debug, Default, PartialEq)]
 pub struct SearchSize {
     /// Depth at which the search ends.
@@ -12,7 +12,7 @@ pub struct SearchSize {
     pub states: Option<u64>,
     /// States of the widest layer.
     pub widest: Option<u64>,
-    /// States of the layers up to a depth, as a share of all.
+    /// States of the layers up to a depth, as a share of all states.
     pub states_by_depth: Option<Curve>,
     /// Figures of the explicit engine.
     pub explicit: Option<ExplicitSize>,
@@ -23,18 +23,19 @@ pub struct SearchSize {
 /// Speed and bytes of a search by the explicit engine.
 #[derive(Copy, Clone, Debug, PartialEq)]
 pub struct ExplicitSize {
-    /// States a second of one thread, in wide layers.
+    /// States per second of one thread, in wide layers.
     pub states_per_second: f64,
-    /// Bytes of layer files over their states.
+    /// Bytes of layer files per state.
     pub bytes_per_state: f64,
 }
 
 /// Size of a search by the symbolic engine.
 #[derive(Copy, Clone, Debug, PartialEq)]
 pub struct NestedSize {
-    /// Nodes that the search creates, if it is known.
+    /// Nodes that the search creates, if known.
     pub nodes: Option<u64>,
-    /// Time of the layers up to a depth, as a share of all. None if the time follows the states.
+    /// Time of the layers up to a depth, as a share of the total. None if it is proportional to the
+    /// states.
     pub work_by_depth: Option<Curve>,
 }
 

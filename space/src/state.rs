@@ -5,8 +5,8 @@
 #[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct RegionKey(pub u128);
 
-/// The local part of a state and its side, `2 * index + side`, where 32 bits are enough: in all spaces
-/// with tables.
+/// The local part of a state and its side, `2 * index + side`, in a space where 32 bits suffice. They
+/// suffice in all spaces with tables.
 ///
 /// The index is a pure function of the state, never of the order of discovery: it is written to
 /// files and sent between workers. The side says from which end the state was reached: 0 for the
@@ -46,7 +46,7 @@ impl State {
         self.local as Local
     }
 
-    /// From which end the state was reached: 0 for the start, 1 for the goal.
+    /// The end from which the state was reached: 0 for the start, 1 for the goal.
     #[inline]
     pub fn side(self) -> u32 {
         self.local as u32 & 1
@@ -67,8 +67,8 @@ impl State {
 /// ```
 #[derive(Copy, Clone, PartialEq, Eq, Hash, Debug)]
 pub enum Finish<S = State> {
-    /// Two searches meet. If a layer d+1 has an index of which layer d has the other side, the
-    /// distance is 2d+1. If layer d+1 has both sides of an index, the distance is 2(d+1).
+    /// Two searches meet. If layer d+1 has one side of an index and layer d has the other, the distance
+    /// is 2d+1. If layer d+1 has both sides of an index, the distance is 2(d+1).
     Meeting,
     /// A layer contains this state. Its depth is the distance.
     State(S),
@@ -86,7 +86,7 @@ impl<S> Finish<S> {
         }
     }
 
-    /// The state that ends the search, if a single state does.
+    /// The state at which the search ends, if the rule is [`Finish::State`].
     pub fn goal(&self) -> Option<&S> {
         match self {
             Finish::State(goal) => Some(goal),

@@ -23,8 +23,8 @@ pub trait StateSpace: Send + Sync + 'static {
     fn moves(&self, state: State, out: &mut Vec<State>);
 
     /// Whether each move can be undone by another: a state is among the successors of each of its
-    /// successors. If it says so and it is not true, counts are wrong;
-    /// [`check_reversible`](crate::check_reversible) finds it by samples.
+    /// successors. If this wrongly returns true, counts are wrong;
+    /// [`check_reversible`](crate::check_reversible) detects that by samples.
     fn is_undirected(&self) -> bool {
         true
     }
@@ -35,8 +35,8 @@ pub trait StateSpace: Send + Sync + 'static {
         Local::BITS
     }
 
-    /// Gives `to` the state behind each legal move of each of a region's states, as [`Self::moves`] gives
-    /// them, in any order.
+    /// Passes to `to` the successors of each state of a region, one for each legal move as in
+    /// [`Self::moves`], in any order.
     fn successors<L>(&self, region: RegionKey, locals: &[L], to: &mut impl SuccessorSink<State>)
     where
         Self: Sized,
@@ -49,8 +49,8 @@ pub trait StateSpace: Send + Sync + 'static {
         }
     }
 
-    /// Statistics of states of a region, without the region: their number, digest and positions. With
-    /// `successors` also how many [`Self::successors`] finds.
+    /// Figures of some states of a region: their number, digest and positions; if `successors`, also the
+    /// number that [`Self::successors`] finds. The number of regions is left 0.
     fn count<L>(&self, region: RegionKey, locals: &[L], successors: bool) -> LayerStats
     where
         Self: Sized,

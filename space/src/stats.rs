@@ -13,16 +13,17 @@ pub struct LayerStats {
     /// [`StateSpace::positions`](crate::StateSpace::positions): as many as states without symmetry,
     /// and 0 if the space does not count them.
     pub positions: u64,
-    /// Pairs of a symmetry but the identity and of a position that it fixes, if a dense space counts
-    /// orbits; else 0. With the positions, they are the number of symmetries times that of orbits.
+    /// If a dense space counts orbits, the number of pairs (s, p) where p is a position of the layer and
+    /// s is a symmetry, other than the identity, that fixes p; else 0. The number of orbits is
+    /// (`positions` + `fixed`) / number of symmetries.
     pub fixed: u64,
-    /// Legal moves of the layer's states, counted one by one; of their positions, if the blocks of a
-    /// dense space are folded.
+    /// Number of legal moves of the layer's states, or, if the blocks of a dense space are folded, of
+    /// the positions that they stand for. Several moves to one state all count.
     pub generated: u64,
     /// Sum of the weights of the layer's states.
     pub digest: Digest,
-    /// Two searches met after an odd number of moves: the layer has an index of which the layer
-    /// before has the other side.
+    /// Two searches met after an odd number of moves: the layer has one side of an index, and the layer
+    /// before has the other.
     pub odd: bool,
     /// Two searches met after an even number of moves: the layer has both sides of an index.
     pub even: bool,
@@ -35,7 +36,7 @@ impl LayerStats {
     pub fn add(&mut self, other: &LayerStats) {
         self.regions += other.regions;
         self.states += other.states;
-        // A space's own counts may be too large; the plan refuses a sum of `u64::MAX`.
+        // A space may count too many positions; the plan refuses a sum of `u64::MAX`.
         self.positions = self.positions.saturating_add(other.positions);
         self.fixed = self.fixed.saturating_add(other.fixed);
         self.generated += other.generated;

@@ -1,5 +1,5 @@
-//! Checks of the symmetries that a space gives: by samples, that they map moves to moves; and that they
-//! fix an end of a search.
+//! Checks of the symmetries of a space: samples test that they map moves to moves, and the start or the
+//! goal must stand for one position only.
 
 use std::collections::HashSet;
 
@@ -10,11 +10,11 @@ use crate::state::{Finish, Local, State};
 use crate::state_space::StateSpace;
 use crate::tabled::Tabled;
 
-/// States that are checked, half of them the nearest to the start, the others on a random walk.
+/// Number of states that are checked: half are the nearest to the start, the others on a random walk.
 const SAMPLES: usize = 64;
 
-/// Checks the ends of a search with a goal: where the start stands for several positions, the goal must
-/// stand for one. Else the search would end at the nearest two of them.
+/// Checks that the start or the goal stands for one position only. If both stood for several, a search
+/// would find the distance of the nearest two of these positions.
 ///
 /// # Errors
 /// [`SpaceError::Conflict`] if both stand for several.
@@ -40,7 +40,7 @@ pub fn check_ends(space: &dyn StateSpace) -> Result<(), SpaceError> {
     Err(SpaceError::Conflict { name: "goal".into(), why })
 }
 
-/// Samples from the states that moves reach.
+/// Samples of the states that moves reach from `starts`.
 fn sample<S: Clone + Eq + std::hash::Hash>(
     starts: Vec<S>,
     mut moves: impl FnMut(&S) -> Vec<S>,
@@ -63,11 +63,11 @@ fn sample<S: Clone + Eq + std::hash::Hash>(
     states
 }
 
-/// Checks 64 states of a space with tables: look-ups, with the symmetries that make regions and local
-/// parts canonical, must lead to the states that [`StateSpace::moves`] has.
+/// Checks the tables of a space at 64 states: table look-ups, followed by the symmetries that make
+/// regions and local parts canonical, must find the states that [`StateSpace::moves`] returns.
 ///
 /// # Errors
-/// [`SpaceError::Tables`] for the first state from which they do not.
+/// [`SpaceError::Tables`] for the first state for which they differ.
 pub fn check_tables<S: Tabled>(space: &S) -> Result<(), SpaceError> {
     let moves = |state: &State| {
         let mut moves = Vec::new();
@@ -85,7 +85,7 @@ pub fn check_tables<S: Tabled>(space: &S) -> Result<(), SpaceError> {
     Ok(())
 }
 
-/// The states behind the moves of a state, by look-ups.
+/// The successors of a state, by look-ups in the tables.
 fn table_moves<S: Tabled>(space: &S, state: State) -> Vec<State> {
     let (index, side) = ((state.local >> 1) as u32, (state.local & 1) as Local);
     let class = space.class(state.region);
@@ -115,8 +115,8 @@ fn table_moves<S: Tabled>(space: &S, state: State) -> Vec<State> {
     found
 }
 
-/// Checks the flip of a nested space at 64 states and their moves, and the exchange, if the search ends
-/// at a meeting. A wrong space may pass, a right one never fails.
+/// Checks the flip of a nested space at 64 states and their moves, and the exchange if the search ends
+/// at a meeting. A wrong space may pass; a correct one never fails.
 ///
 /// # Errors
 /// [`SpaceError::Asymmetric`] if a function does not commute with one of them, or if states and their
@@ -173,7 +173,7 @@ fn commutes_with_exchange<S: NestedSpace>(space: &S, state: &NestedState<S::Conf
     found == expected
 }
 
-/// What does not commute with the flip at a state; None if everything does.
+/// Describes what does not commute with the flip at a state; None if everything does.
 fn unlike_flip<S: NestedSpace>(space: &S, state: &NestedState<S::Config>) -> Option<&'static str> {
     let image = flip(space, state);
     if flip(space, &image) != *state {
@@ -216,8 +216,8 @@ fn unlike_flip<S: NestedSpace>(space: &S, state: &NestedState<S::Config>) -> Opt
 /// A configuration and its flip.
 type Pair<'a, C> = (&'a C, &'a C);
 
-/// Whether the results of a move, and of its flip at flipped configurations, are not flips of each
-/// other. Levels and configurations are those from the highest down.
+/// Whether a move and its flip disagree: their results, at the configurations and at the flipped
+/// configurations, are not flips of each other. `levels` is ordered from the highest down.
 fn shifts_differ<S: NestedSpace>(
     space: &S,
     levels: &[(u8, Pair<'_, S::Config>)],

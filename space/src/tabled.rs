@@ -10,8 +10,8 @@ use crate::state_space::StateSpace;
 /// A kind of move of a [`Tabled`] space, from 0.
 pub type MoveKind = u8;
 
-/// The largest number of move kinds of a [`Tabled`] space: seven fit the byte masks and the cached
-/// targets of a region.
+/// The largest number of move kinds of a [`Tabled`] space: masks of them are bytes, and the cached targets
+/// of a region have room for seven.
 pub const MAX_MOVE_KINDS: MoveKind = 7;
 
 /// The largest number of local indices of a [`Tabled`] space: sets of indices are bit sets of fixed
@@ -47,8 +47,7 @@ pub struct InsideSuccessors {
     pub more: bool,
 }
 
-/// Weights of the images of local parts, by index. A state stands for as many positions as it has
-/// images.
+/// Weights of the images of local parts, by index. A state stands for one position per image.
 #[derive(Copy, Clone, Debug)]
 pub enum LocalWeights<'a> {
     /// No state has a second image.
@@ -106,8 +105,8 @@ pub trait Tabled: StateSpace {
     /// The inside successors of an index that is legal in the class.
     fn inside_successors(&self, class: &Self::Class, index: u32) -> InsideSuccessors;
 
-    /// The indices that inside moves link to the index before, to and fro: one bit each, the lowest
-    /// first.
+    /// The set of indices that inside moves connect with the index before, in both directions: bit `i` is
+    /// set if moves lead from `i` to `i - 1` and back.
     ///
     /// Local parts may be numbered so that many moves change the index by one. Engines make such
     /// moves for 64 indices at once. None, the default, if the class has no such moves.
@@ -136,14 +135,15 @@ pub trait Tabled: StateSpace {
         edge as MoveKind
     }
 
-    /// The first *scattering* edge. Each state of such an edge comes to a region of its own, which
-    /// [`Self::scatter`] computes instead of [`Self::edge_target`] and [`Self::transfer`]. This
-    /// takes much more time. By default there are no scattering edges.
+    /// The first *scattering* edge; all later edges scatter, too. Such an edge leads each state to a
+    /// region that depends on the state. [`Self::scatter`] computes it, instead of
+    /// [`Self::edge_target`] and [`Self::transfer`], and takes much more time. By default there are no
+    /// scattering edges.
     fn first_scattering_edge(&self) -> ExitEdge {
         self.exit_edges()
     }
 
-    /// Appends the states behind a scattering edge, in the order of `locals`.
+    /// Appends the states to which a scattering edge leads, one for each of `locals`, in their order.
     fn scatter(
         &self,
         _region: RegionKey,
@@ -164,25 +164,25 @@ pub trait Tabled: StateSpace {
         0
     }
 
-    /// The local in the target region of a state with side 0 that leaves by an exit edge, after
-    /// the symmetry that makes the target region canonical.
+    /// The local, in the target region, of a state with side 0 that leaves by an exit edge. `symmetry`
+    /// makes the target region canonical and has been applied to the local.
     fn transfer(&self, index: u32, edge: ExitEdge, symmetry: u8) -> Local;
 
     /// The exit edge of the target region that leads back along `edge`, if it is known.
     ///
-    /// Moves are reversible, so the inverse move of an arrival only reaches a known layer. Engines
-    /// skip it, which halves the number of exits. Unknown by default.
+    /// Moves can be undone, so the inverse move of an arrival only leads back to the layer before.
+    /// Engines skip it, which halves the number of exits. None by default.
     fn inverse_exit(&self, _edge: ExitEdge, _symmetry: u8) -> Option<ExitEdge> {
         None
     }
 
-    /// Whether symmetries fix the regions of a class. Their locals need [`Self::canonicalise`].
+    /// Whether symmetries fix the regions of a class. Locals in them need [`Self::canonicalise`].
     fn needs_canonicalising(&self, class: &Self::Class) -> bool;
 
-    /// The canonical one of a local's images under the symmetries that fix the region.
+    /// The canonical image of a local under the symmetries that fix its region.
     fn canonicalise(&self, class: &Self::Class, local: Local) -> Local;
 
-    /// Whether both images of a side are one position.
+    /// Whether both images of a state are the same position.
     fn is_fixed(&self, class: &Self::Class, index: u32) -> bool;
 
     /// The target of an exit edge that at least one state of `region` has.
@@ -196,7 +196,7 @@ pub trait Tabled: StateSpace {
     /// A state of side `s` stands for up to two positions, its images `[s][0]` and `[s][1]`. A
     /// position's weight is the product of its region's and its local part's weight.
     /// [`Weight::ZERO`] means no image. All states of a region, of either side, have the same number
-    /// of images, and stand for as many positions unless they are [fixed](Self::is_fixed).
+    /// of images, and stand for as many positions; a [fixed](Self::is_fixed) state stands for one.
     fn region_weights(&self, region: RegionKey) -> [[Weight; 2]; 2];
 
     /// Weights of the images of all local parts of a side.
@@ -210,9 +210,9 @@ pub trait Tabled: StateSpace {
 ///
 /// # Errors
 /// [`SpaceError::OutOfRange`] if it has more than [`MAX_INDICES`] local indices,
-/// [`MAX_MOVE_KINDS`] move kinds or [`MAX_EXIT_EDGES`] exit edges, or no index or move kind. A
-/// space of a single region has no exit edge. [`SpaceError::NoForm`] if moves cannot be undone: engines
-/// compare its states with those of two layers only.
+/// [`MAX_MOVE_KINDS`] move kinds or [`MAX_EXIT_EDGES`] exit edges, or no index or move kind. No exit
+/// edge is allowed, for a space of a single region. [`SpaceError::NoForm`] if moves cannot be undone:
+/// engines compare the states of such a space with two layers only.
 pub fn check_tabled<S: Tabled>(space: &S) -> Result<(), SpaceError> {
     SpaceError::check("the number of local indices", space.indices(), 1, MAX_INDICES)?;
     SpaceError::check("the number of move kinds", S::MOVE_KINDS.into(), 1, MAX_MOVE_KINDS.into())?;

@@ -1,11 +1,11 @@
-//! Parts of texts in messages.
+//! Shortening of long texts in messages.
 
 use std::borrow::Cow;
 
-/// Characters of a parameter's value that an error repeats.
+/// The most characters of a parameter's value that an error message quotes.
 pub const VALUE_CHARS: usize = 200;
 
-/// The begin of a text with at most `most` characters, and `…` if there are more.
+/// The first `most` characters of a text, followed by `…` if there are more.
 ///
 /// ```
 /// assert_eq!(strata_space::shortened("état", 4), "état");

@@ -1,17 +1,17 @@
-//! Budgets of steps for opening a puzzle, which also end when nobody waits for the result.
+//! Budgets of steps for opening a puzzle, with cancellation.
 //!
-//! What a user gives can ask for any amount of work: a file of some kilobytes has groups whose order
-//! takes hours to find. A [`Work`] counts steps instead of time, so the same input is refused or
-//! accepted on every machine.
+//! User input can require any amount of work: a file of a few kilobytes can define a group whose order
+//! takes hours to find. A [`Work`] counts steps instead of time, so every machine accepts or refuses the
+//! same input.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-/// Steps for what opening a puzzle cannot do without, unless a budget says otherwise: a step takes about
-/// a nanosecond.
+/// Steps of the default budget, for the indispensable part of opening a puzzle. A step takes about a
+/// nanosecond.
 const OPENING_STEPS: u64 = 1_000_000_000;
 
-/// A budget of steps, and whether the work is still wanted. Clones share both.
+/// A budget of steps that can be cancelled. Clones share the steps and the cancellation.
 ///
 /// ```
 /// use strata_space::{Work, WorkError};
@@ -31,16 +31,16 @@ pub struct Work {
     is_cancelled: Arc<AtomicBool>,
 }
 
-/// Why work ends early.
+/// The reason why work ends early.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum WorkError {
-    /// It takes more steps than the budget has.
+    /// The work takes more steps than the budget has.
     #[error("it takes more than {limit} steps")]
     Limit {
         /// The steps of the budget.
         limit: u64,
     },
-    /// Nobody waits for the result.
+    /// [`Work::cancel`] was called.
     #[error("it was cancelled")]
     Cancelled,
 }
@@ -65,25 +65,26 @@ impl Work {
         Work::new(u64::MAX)
     }
 
-    /// A budget of its own for a part of the work that has a limit of its own, so that what it may take
-    /// does not depend on what came before. It is cancelled with this one.
+    /// A separate budget of `limit` steps for a part of the work, which does not depend on the steps
+    /// spent so far. The part and this budget are cancelled together.
     #[must_use]
     pub fn part(&self, limit: u64) -> Work {
         let (total, is_cancelled) = (Arc::clone(&self.total), Arc::clone(&self.is_cancelled));
         Work { limit, spent: Arc::default(), total, is_cancelled }
     }
 
-    /// Takes steps, before they are made.
+    /// Takes steps from the budget, before the work that they pay for.
     ///
     /// # Errors
-    /// If fewer than `steps` steps are left, or the work was cancelled.
+    /// [`WorkError::Limit`] if fewer than `steps` steps are left; none of them is then taken.
+    /// [`WorkError::Cancelled`] if the work was cancelled.
     pub fn spend(&self, steps: u64) -> Result<(), WorkError> {
         if self.is_cancelled.load(Ordering::Relaxed) {
             return Err(WorkError::Cancelled);
         }
         let before = self.spent.fetch_add(steps, Ordering::Relaxed);
         if before.checked_add(steps).is_none_or(|spent| spent > self.limit) {
-            // What does not fit was not done.
+            // The refused steps were not spent.
             self.spent.fetch_sub(steps, Ordering::Relaxed);
             return Err(WorkError::Limit { limit: self.limit });
         }
@@ -91,7 +92,8 @@ impl Work {
         Ok(())
     }
 
-    /// Ends the work and all its parts at the next step.
+    /// Cancels the whole work, of which this budget may be a part: each later [`Self::spend`] on any of
+    /// its budgets fails.
     pub fn cancel(&self) {
         self.is_cancelled.store(true, Ordering::Relaxed);
     }
@@ -102,7 +104,7 @@ impl Work {
         self.limit
     }
 
-    /// Steps taken of this budget and of all that are parts of the same work.
+    /// Steps spent by the whole work: of this budget and all others that are parts of the same work.
     #[must_use]
     pub fn spent(&self) -> u64 {
         self.total.load(Ordering::Relaxed)

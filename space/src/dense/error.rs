@@ -1,8 +1,8 @@
-//! Why tables are refused.
+//! Errors of the tables of a dense space.
 
 use super::shape::{DenseShape, MAX_LANES, MAX_ROWS};
 
-/// Tables are not consistent.
+/// The tables of a dense space are inconsistent.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DenseError {
     /// Blocks, rows or lanes are out of range.
@@ -11,12 +11,12 @@ pub enum DenseError {
         .0.blocks, .0.rows, .0.lanes
     )]
     Shape(DenseShape),
-    /// A table does not have an entry for each block and move, or whole classes.
+    /// A table does not have one entry for each block and move, or ends within a class.
     #[error("a table of {what} has {given} entries")]
     Length {
         /// The table.
         what: &'static str,
-        /// Its entries.
+        /// The number of its entries.
         given: usize,
     },
     /// A number is out of range.
@@ -27,12 +27,12 @@ pub enum DenseError {
         /// The index of the entry.
         index: usize,
     },
-    /// The moves lead along an edge that has no way back.
+    /// An edge has no way back: no converse undoes a move, or no move undoes a converse.
     #[error("move {index} of state {number} has no converse")]
     Converse {
-        /// The move.
+        /// The index of the move or converse.
         index: usize,
-        /// The state's number.
+        /// The number of the state at which the edge starts.
         number: u64,
     },
 }

@@ -1,4 +1,4 @@
-//! Positions that symmetries fix: with them, the orbits of a layer are counted.
+//! Positions that symmetries fix, for counting the orbits of a layer by Burnside's lemma.
 
 use std::num::NonZeroU32;
 
@@ -6,22 +6,23 @@ use super::shape::DenseShape;
 
 /// The positions of a dense space that symmetries fix, by the states that stand for them.
 ///
-/// By Burnside's lemma, a group of G symmetries has as many orbits in a layer as G times fewer than
-/// the pairs of a symmetry and a position that it fixes. The identity fixes all positions of the layer. The
-/// others fix few, which are listed here for the whole space.
+/// By Burnside's lemma, the number of orbits in a layer is the number of pairs (symmetry, position that
+/// it fixes), divided by the number of symmetries. The identity fixes all positions of the layer. The
+/// other symmetries fix few, which are listed here for the whole space.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FixedPositions {
     symmetries: NonZeroU32,
     /// Numbers of states, ascending.
     numbers: Vec<u64>,
-    /// By state, the symmetries but the identity that fix a position, summed over the positions.
+    /// For each state: the number of symmetries, other than the identity, that fix a position, summed
+    /// over the positions for which the state stands.
     counts: Vec<u32>,
 }
 
 impl FixedPositions {
-    /// The positions that a group of `symmetries` symmetries fixes: pairs of a state's number, and of how many
-    /// symmetries but the identity fix a position for which it stands. Numbers may repeat; their counts
-    /// are added. None if a sum exceeds 32 bits, or there are no symmetries.
+    /// The positions that a group of `symmetries` symmetries fixes. `fixed` has pairs (number of a state,
+    /// how many symmetries other than the identity fix one position for which the state stands). Numbers
+    /// may repeat; their counts are added. None if a sum exceeds 32 bits, or `symmetries` is 0.
     pub fn new(symmetries: u32, mut fixed: Vec<(u64, u32)>) -> Option<FixedPositions> {
         fixed.sort_unstable_by_key(|(number, _)| *number);
         let (mut numbers, mut counts) = (Vec::<u64>::new(), Vec::<u32>::new());
@@ -39,7 +40,7 @@ impl FixedPositions {
         Some(FixedPositions { symmetries: NonZeroU32::new(symmetries)?, numbers, counts })
     }
 
-    /// The symmetries, the identity included.
+    /// The number of symmetries, the identity included.
     pub fn symmetries(&self) -> NonZeroU32 {
         self.symmetries
     }
@@ -49,12 +50,12 @@ impl FixedPositions {
         self.numbers.len()
     }
 
-    /// Whether no symmetry but the identity fixes a position.
+    /// Whether the identity is the only symmetry that fixes a position.
     pub fn is_empty(&self) -> bool {
         self.numbers.is_empty()
     }
 
-    /// The greatest number of a state.
+    /// The greatest number of a listed state.
     pub(super) fn last(&self) -> Option<u64> {
         self.numbers.last().copied()
     }
@@ -64,8 +65,8 @@ impl FixedPositions {
         size_of_val(&*self.numbers) + size_of_val(&*self.counts)
     }
 
-    /// The pairs of a symmetry but the identity and of a position that it fixes, among the states of a
-    /// block: a word for each row.
+    /// The number of pairs (s, p) where p is a position of the given states and s is a symmetry, other
+    /// than the identity, that fixes p. `words` has the states of `block`, a word for each row.
     pub(super) fn count(&self, shape: DenseShape, block: u32, words: &[u64]) -> u64 {
         let lanes = u64::from(shape.lanes);
         let states = u64::from(shape.rows) * lanes;

@@ -11,16 +11,16 @@ pub const NO_CLASS: u32 = u32::MAX;
 /// The effect of a move on a block, or on a part of its number.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub struct BlockStep {
-    /// The block that it leads to. Any block if the class is [`NO_CLASS`].
+    /// The block that the move leads to; any block of the space if the class is [`NO_CLASS`].
     pub block: u32,
-    /// The class, which chooses the effect on rows; [`NO_CLASS`] if no state has the move.
+    /// The class, which selects the effect on rows; [`NO_CLASS`] if no state of the block has the move.
     pub class: u32,
 }
 
 /// The effect of a move on a row.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub struct RowStep {
-    /// The row that it leads to.
+    /// The row that the move leads to.
     pub row: u16,
     /// The number of the lane map.
     pub map: u16,
@@ -41,8 +41,8 @@ impl Default for BlockSteps {
     }
 }
 
-/// Steps of blocks as products of two factors. Of many blocks they take much less memory than one
-/// entry for each block and move.
+/// Steps of blocks as products of two factors. For many blocks they take much less memory than a table
+/// with one entry for each block and move.
 ///
 /// A block's number is `upper * lowers + lower`. A move takes all blocks of an upper part to one
 /// upper part, and chooses the class of its effect on the lower part.
@@ -87,7 +87,8 @@ pub struct MoveTable {
 #[derive(Clone, Debug)]
 pub struct StepsOfBlock<'a> {
     steps: std::slice::Iter<'a, BlockStep>,
-    /// Of steps in factors, those whose `steps` are of an upper part, and the lower part.
+    /// If the steps are products: the factors, and the lower part of the block. `steps` then has the
+    /// steps of the upper part.
     factored: Option<(&'a FactoredSteps, u32)>,
 }
 
@@ -120,15 +121,15 @@ impl MoveTable {
         StepsOfBlock { steps, factored }
     }
 
-    /// The steps of a class with this number of rows; None if the class is [`NO_CLASS`].
+    /// The effects of a class on rows, of which each block has `rows`; None if the class is [`NO_CLASS`].
     #[inline]
     pub fn of_class(&self, class: u32, rows: usize) -> Option<&[RowStep]> {
         let at = class as usize * rows;
         self.rows.get(at..at + rows)
     }
 
-    /// Ranges of blocks that have all blocks to which moves lead from these blocks. They may have
-    /// others, too.
+    /// Ranges of blocks that cover all blocks to which moves lead from `blocks`. The ranges may overlap,
+    /// and may contain other blocks.
     pub fn targets(&self, blocks: Range<u32>) -> impl Iterator<Item = Range<u32>> + '_ {
         let (steps, width) = match &self.steps {
             BlockSteps::Full(steps) => (steps, 1),
@@ -166,7 +167,7 @@ impl MoveTable {
         (shape.blocks as usize).saturating_mul(self.moves)
     }
 
-    /// The step with an index (`block * moves + move`), in whichever form they are.
+    /// The step with an index (`block * moves + move`), whether or not the steps are products.
     pub(super) fn step(&self, index: usize) -> Option<BlockStep> {
         let block = index.checked_div(self.moves)?;
         self.of_block(block as u32).nth(index % self.moves)
@@ -219,7 +220,8 @@ impl MoveTable {
     }
 }
 
-/// Checks that steps lead to one of `parts` parts, by one of `classes` classes or none.
+/// Checks that each step leads to one of `parts` parts, and has one of `classes` classes or
+/// [`NO_CLASS`].
 fn check_steps(
     what: &'static str,
     steps: &[BlockStep],

@@ -6,14 +6,14 @@ pub const MAX_ROWS: u32 = 1 << 16;
 /// Limit of the lanes of a row: the bits of a word.
 pub const MAX_LANES: u32 = 64;
 
-/// A state by its numbers.
+/// A state, given by the numbers of its block, row and lane.
 #[derive(Copy, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub struct DenseState {
     /// The block.
     pub block: u32,
-    /// The row of the block.
+    /// The row in the block.
     pub row: u16,
-    /// The lane of the row.
+    /// The lane in the row.
     pub lane: u8,
 }
 
@@ -29,22 +29,22 @@ pub struct DenseShape {
 }
 
 impl DenseShape {
-    /// All states.
+    /// The number of states.
     pub fn states(&self) -> u64 {
         self.words() * u64::from(self.lanes)
     }
 
-    /// All rows of all blocks: a word each.
+    /// The number of words of a bit set of all states: one word for each row of each block.
     pub fn words(&self) -> u64 {
         u64::from(self.blocks) * u64::from(self.rows)
     }
 
-    /// A bit for each lane.
+    /// The word with a bit set for each lane.
     pub fn lane_mask(&self) -> u64 {
         u64::MAX >> (MAX_LANES - self.lanes.clamp(1, MAX_LANES))
     }
 
-    /// Whether there is such a state.
+    /// Whether block, row and lane of a state are in range.
     pub fn has(&self, state: DenseState) -> bool {
         state.block < self.blocks
             && u32::from(state.row) < self.rows
@@ -57,7 +57,7 @@ impl DenseShape {
         row * u64::from(self.lanes) + u64::from(state.lane)
     }
 
-    /// The state of a number; None if there is none.
+    /// The state with a number; None if the number is at least [`Self::states`].
     pub fn state(&self, number: u64) -> Option<DenseState> {
         let (word, lane) = (number / u64::from(self.lanes), number % u64::from(self.lanes));
         let (block, row) = (word / u64::from(self.rows), word % u64::from(self.rows));

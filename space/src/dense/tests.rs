@@ -85,7 +85,7 @@ fn a_fingerprint_depends_on_every_table() {
 }
 
 /// Six blocks as two upper and three lower parts, with one row of one lane and two moves: move 0
-/// exchanges the upper parts, move 1 turns the lower parts of the second.
+/// exchanges the upper parts, move 1 rotates the lower parts below the second upper part.
 fn factored() -> DenseParts {
     let step = |block, class| BlockStep { block, class };
     let steps = FactoredSteps {
@@ -210,7 +210,7 @@ fn numbers_out_of_range_are_rejected() {
     let folded = "multiplicities";
     assert_eq!(error(|p| p.multiplicities = vec![1, 2, 1]), length(folded, 3));
     assert_eq!(error(|p| p.multiplicities = vec![1, 0]), entry(folded, 1));
-    // The start would have images.
+    // The start block must stand for itself alone.
     assert_eq!(error(|p| p.multiplicities = vec![2, 1]), entry(folded, 0));
     assert_eq!(
         error(|p| p.goals = vec![p.start, DenseState { row: 2, ..p.start }]),

@@ -134,7 +134,7 @@ impl KeySpace for Few {
 
 #[test]
 fn runs_are_the_successors_of_each_key() {
-    // In the last case the adapter chooses other low bits than those that the runs have.
+    // In the last case the runs have another number of low bits than the adapter.
     for (low_bits, are_local, local_bits, split_bits) in
         [(46, true, 35, 11), (25, true, 14, 11), (20, true, 20, 0), (20, false, 12, 0)]
     {
@@ -154,7 +154,7 @@ fn runs_are_the_successors_of_each_key() {
         found.sort_unstable();
         expected.sort_unstable();
         assert_eq!(found, expected);
-        // Parts of a region have one shard, and more than one of them is used.
+        // The regions into which equal high bits are split have one shard, and several of them have states.
         if !are_local {
             continue;
         }
@@ -177,7 +177,7 @@ fn few_regions_are_split() {
     let space = Keyed::new(Few { low_bits: 40, are_local: true, high_parts: 0 }).unwrap();
     assert_eq!((space.local_bits, space.split_bits()), (26, 14));
     assert_eq!(split(126, 126), (112, 14));
-    // Of most combinations of so few bits, no region has too many.
+    // With so few local bits, a region cannot have too many states.
     assert_eq!(split(23, 23), (23, 0));
 }
 
@@ -185,12 +185,12 @@ fn few_regions_are_split() {
 fn wide_keys_have_few_regions() {
     let bits = |key_bits| open::<Key192>(key_bits, None).unwrap().local_bits();
     assert_eq!([24, 40, 41, 128, 142].map(bits), [13, 13, 26, 113, 127]);
-    // The locals of wider keys are as wide as they may be.
+    // Wider keys have locals of the greatest width.
     assert_eq!([143, 192].map(bits), [127, 127]);
     assert_eq!(open::<u128>(41, Some(12)).unwrap().local_bits(), 13);
 }
 
-/// A ring of 2^30 keys. No method gives what its default does.
+/// A ring of 2^30 keys. No method returns what its default would.
 struct Told;
 
 #[deny(clippy::missing_trait_methods)]
@@ -219,7 +219,7 @@ impl KeySpace for Told {
         Some(2)
     }
     fn all_successors(&self, keys: &[u64], to: &mut impl SuccessorSink<u64>) {
-        // Twice, which engines may not notice.
+        // Each successor twice, which must not change the result of a search.
         each_successor(self, keys, to);
         each_successor(self, keys, to);
     }
@@ -240,7 +240,7 @@ impl KeySpace for Told {
 #[test]
 fn the_adapter_gives_what_the_space_gives() {
     let space = Keyed::new(Told).unwrap();
-    // Of 2^1 high parts, 2^14 regions are made.
+    // Two high parts are split into 2^14 regions.
     assert_eq!((StateSpace::local_bits(&space), space.split_bits()), (14, 13));
     let state = space.seeds()[0];
     assert_eq!(StateSpace::text(&space, state), "key 5");
