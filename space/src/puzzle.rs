@@ -192,7 +192,7 @@ pub trait Puzzle: Sized + Send + Sync + 'static {
         Ok(())
     }
 
-    /// One line of advice on how to speed up a search; None by default.
+    /// Advice in one line: how other parameters would improve a search. None by default.
     fn advice(&self) -> Option<String> {
         None
     }

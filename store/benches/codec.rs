@@ -12,7 +12,7 @@ use strata_store::{
     LayerTotals, LayerWriter, Result, Word,
 };
 
-/// Regions as (key, range of `locals`), and all their states.
+/// Regions as (key, range of `locals`), and the locals of all regions.
 struct Data {
     regions: Vec<(EntryKey, std::ops::Range<usize>)>,
     locals: Vec<u32>,

@@ -1,7 +1,7 @@
 //! Diagram snapshots: the checkpoint file of a symbolic search.
 //!
-//! The content is a decision diagram of the last two layers, encoded by the symbolic engine. This
-//! module compresses and checks it. `docs/format.md` describes the bytes.
+//! The content is a decision diagram of the last two layers, which the symbolic engine encodes. This
+//! module compresses and checks the content. `docs/format.md` describes the bytes.
 
 use std::io::{self, Read};
 use std::ops::Range;
@@ -24,7 +24,7 @@ const SEALED: usize = 24;
 const ENCODING: u16 = 1;
 /// Compression level of zstd.
 const LEVEL: i32 = 3;
-/// Binary logarithm of the window with which a snapshot is checked: 4 times that of [`LEVEL`].
+/// Binary logarithm of the greatest window that a check accepts, which is 4 times the window of [`LEVEL`].
 const WINDOW_LOG: u32 = 23;
 
 /// Length and seal of a snapshot, with which [`read_diagram_snapshot`] checks it.
@@ -32,7 +32,7 @@ const WINDOW_LOG: u32 = 23;
 pub struct SnapshotSeal {
     /// Length of the file, in bytes.
     pub bytes: u64,
-    /// Checksum of the header and the trailer, which has the checksum of the content.
+    /// Checksum of the header and the trailer. The trailer contains the checksum of the content.
     pub seal: u64,
 }
 
@@ -65,8 +65,8 @@ pub fn write_diagram_snapshot(
     Ok(SnapshotSeal { bytes: file.len() as u64, seal })
 }
 
-/// Reads a snapshot and checks every byte of it. `limit` is the most bytes that it may have before
-/// compression; the file is neither read nor decompressed if it states more.
+/// Reads a snapshot and checks every byte of it. Returns its content. `limit` is the greatest length of
+/// the content before compression, in bytes; a file that states more is neither read nor decompressed.
 ///
 /// # Errors
 /// `NotFound`, `Io`, `Read`, `TooLarge`, or `Corrupt` if the file is damaged or is not the expected one;
@@ -92,7 +92,7 @@ pub fn read_diagram_snapshot(
     Ok(content)
 }
 
-/// Checks every byte of a snapshot, without holding what it has before compression.
+/// Checks every byte of a snapshot, without holding the decompressed content in memory.
 ///
 /// # Errors
 /// Those of [`read_diagram_snapshot`], except `TooLarge`.
@@ -112,10 +112,10 @@ pub fn check_diagram_snapshot(
     packed.check_length(path, unpack())
 }
 
-/// A file whose checksums, lengths and frame are right.
+/// A compressed file whose checksums and lengths have been checked.
 struct Packed {
     file: Vec<u8>,
-    /// The frame in it.
+    /// Position of the frame in the file.
     range: Range<usize>,
     /// Bytes before compression, as the trailer and the frame state them.
     len: u64,
@@ -185,7 +185,7 @@ impl Packed {
         StoreError::TooLarge { file: path.to_path_buf(), bytes: self.len, limit }
     }
 
-    /// Checks how many bytes the frame has had.
+    /// Checks the length of the decompressed content.
     fn check_length(&self, path: &Path, found: io::Result<u64>) -> Result<()> {
         let found = match found {
             Ok(found) if found == self.len => return Ok(()),
@@ -197,8 +197,8 @@ impl Packed {
     }
 }
 
-/// Upper bound of the length of a frame with `limit` bytes of content: incompressible data grows by a
-/// 256th.
+/// Upper bound of the length of a frame with `limit` bytes of content: incompressible data grows by 1/256,
+/// and the bound allows twice that.
 fn longest(limit: u64) -> u64 {
     limit.saturating_add(limit / 128).saturating_add(64 << 10)
 }
@@ -211,7 +211,7 @@ mod tests {
     use crate::fs::faulty::FaultyFs;
     use crate::fs::real::RealFs;
 
-    /// A file with a frame and a length before compression that need not agree.
+    /// A file with a valid seal, whose frame need not have `len` bytes before compression.
     fn sealed_file(packed: &[u8], len: u64) -> (Vec<u8>, SnapshotSeal) {
         let header = header("job", 7).unwrap();
         let mut trailer = Vec::new();
@@ -231,7 +231,7 @@ mod tests {
         let path = dir.path().join("diagram");
         let packed = zstd::bulk::compress(&[7; 1000], LEVEL).unwrap();
         let twice = [&*packed, &*packed].concat();
-        // A frame that says it holds 2^60 bytes, in the 8 bytes after magic number and descriptor.
+        // A frame that states 2^60 bytes of content, in the 8 bytes after magic number and descriptor.
         let mut huge = vec![0x28, 0xb5, 0x2f, 0xfd, 0xe0];
         huge.extend((1_u64 << 60).to_le_bytes());
         huge.extend([1, 0, 0]);
@@ -259,7 +259,7 @@ mod tests {
                 }
             }
         }
-        // No memory is reserved for what a frame only states.
+        // No memory is reserved for a length that a frame merely states.
         let (file, sealed) = sealed_file(&huge, 1 << 60);
         std::fs::write(&path, &file).unwrap();
         for limit in [1 << 20, u64::MAX] {
@@ -310,7 +310,7 @@ mod tests {
         }
     }
 
-    /// The greatest resident memory of this process so far.
+    /// Peak of the resident memory of this process, in KiB.
     fn peak_kib() -> u64 {
         let status = std::fs::read_to_string("/proc/self/status").unwrap();
         let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();

@@ -8,7 +8,7 @@ use crate::holder::Holder;
 /// Result type of this crate.
 pub type Result<T, E = StoreError> = std::result::Result<T, E>;
 
-/// An operation on stored data failed.
+/// An error of an operation on stored data.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StoreError {
@@ -22,7 +22,7 @@ pub enum StoreError {
         /// The operating system's error.
         source: io::Error,
     },
-    /// A file cannot be read at an offset: an unreadable sector, or a disk or file system that is gone.
+    /// A file cannot be read at an offset: a sector is unreadable, or the disk or file system is gone.
     #[error("cannot read {} at offset {offset}: {source}", path.display())]
     Read {
         /// The file.
@@ -58,14 +58,15 @@ pub enum StoreError {
         /// The content found.
         found: String,
     },
-    /// What a file has before compression does not fit the memory budget.
+    /// The content of a file, before compression, does not fit the memory budget.
     #[error("{} needs {bytes} bytes of memory, of which there are {limit}", file.display())]
     TooLarge {
         /// The file.
         file: PathBuf,
-        /// The bytes that it states, or the length of the file if that is already too much.
+        /// Length of the content in bytes, as the file states it; or the length of the file, if that
+        /// alone exceeds what the limit permits.
         bytes: u64,
-        /// The limit of bytes.
+        /// The limit of the content's length, in bytes.
         limit: u64,
     },
     /// Another process holds the lock on the data directory.
@@ -93,7 +94,7 @@ pub enum StoreError {
     /// The caller passed blocks, regions or totals that contradict each other.
     #[error("{} is inconsistent: {what}", file.display())]
     Inconsistent {
-        /// The file being written.
+        /// The file that is written or read, or a path with something else than a folder.
         file: PathBuf,
         /// The contradiction.
         what: String,
@@ -114,7 +115,7 @@ impl StoreError {
             if matches!(source.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded))
     }
 
-    /// Whether a diagram's file does not fit the memory budget. With a greater one it can be read.
+    /// Whether a diagram's file does not fit the memory budget. It can be read with a greater budget.
     #[must_use]
     pub fn is_memory_full(&self) -> bool {
         matches!(self, Self::TooLarge { .. })

@@ -1,4 +1,4 @@
-//! The process that holds the lock of a data directory.
+//! Description of the process that holds the lock of a data directory.
 
 use std::fmt;
 use std::path::Path;
@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 /// Longest command line that is kept, in bytes.
 const COMMAND_BYTES: usize = 2_000;
 
-/// The process that holds a lock.
+/// A process that holds a lock.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Holder {
     /// Its process id.
@@ -21,7 +21,8 @@ pub struct Holder {
 }
 
 impl Holder {
-    /// Whether the process runs this command: its id may have been given to another one.
+    /// Whether a process with this id runs this command. The id may belong to another process by now. True
+    /// on systems other than Linux.
     pub(crate) fn is_running(&self) -> bool {
         if !cfg!(target_os = "linux") {
             return true;
@@ -32,7 +33,7 @@ impl Holder {
         words.join(" ").trim_end().starts_with(self.command.trim_end())
     }
 
-    /// This process, from now on.
+    /// This process, with the current time as [`Self::since`].
     pub(crate) fn this() -> Holder {
         let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
         let words: Vec<String> =
@@ -42,7 +43,8 @@ impl Holder {
         Holder { pid: std::process::id(), since, command }
     }
 
-    /// Whether a process of that id exists. One in another container may be invisible here.
+    /// Whether a process with this id exists. A process in another container may be invisible here. True
+    /// on systems other than Linux.
     pub(crate) fn is_visible(&self) -> bool {
         !cfg!(target_os = "linux") || Path::new("/proc").join(self.pid.to_string()).exists()
     }

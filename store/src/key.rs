@@ -1,6 +1,6 @@
 //! Sort keys of entries, and ranges of them.
 
-/// Position of a region in every file: ordered by shard, then by region.
+/// Sort key of a region in every file: ordered by shard, then by region.
 #[derive(Copy, Clone, Eq, PartialEq, Ord, PartialOrd, Hash, Debug, Default)]
 pub struct EntryKey {
     /// The shard that owns the region.
@@ -39,7 +39,7 @@ impl std::fmt::Display for EntryKey {
     }
 }
 
-/// A half-open range of keys; an absent bound does not limit it.
+/// A half-open range of keys; a bound of None does not limit it.
 ///
 /// ```
 /// use strata_store::{EntryKey, KeyRange};
@@ -53,7 +53,7 @@ impl std::fmt::Display for EntryKey {
 pub struct KeyRange {
     /// The first key that may be in the range.
     pub start: Option<EntryKey>,
-    /// The first key behind the range.
+    /// The first key after the range.
     pub end: Option<EntryKey>,
 }
 
@@ -73,13 +73,13 @@ impl KeyRange {
         Self { start: None, end: Some(end) }
     }
 
-    /// The keys from `start` on that are below `end`.
+    /// The keys from `start` on and below `end`.
     #[must_use]
     pub const fn between(start: EntryKey, end: EntryKey) -> Self {
         Self { start: Some(start), end: Some(end) }
     }
 
-    /// The ranges that increasing `keys` split this range into, in order: one more than keys.
+    /// Splits this range at `keys`, which must increase. The parts are in order, one more than keys.
     pub fn split(self, keys: &[EntryKey]) -> impl Iterator<Item = KeyRange> {
         let starts = std::iter::once(self.start).chain(keys.iter().copied().map(Some));
         let ends = keys.iter().copied().map(Some).chain(std::iter::once(self.end));

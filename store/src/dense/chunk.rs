@@ -1,22 +1,23 @@
-//! Coding of a chunk: the words of some blocks, as gaps between states or as they are.
+//! Coding of a chunk: the words of consecutive blocks, either raw or as gaps between states.
 
 use crate::layer::varint;
 
 /// Bytes before the states: the fingerprint of the numbering and the coding.
 pub(super) const HEAD: usize = 9;
 
-/// States as varints: the first position, then the number of positions between two states.
+/// Coding of states as varints: the first position, then the number of positions between two states.
 const GAPS: u8 = 0;
-/// Words as they are.
+/// Coding of words as they are.
 const RAW: u8 = 1;
 
 /// Bits of a word.
 const BITS: usize = u64::BITS as usize;
 
-/// How many times longer than gaps words may be. Words take half the time to read, or less.
+/// Words are preferred unless they are at least this many times as long as gaps: they take at most half
+/// the time to read.
 const LONGER: usize = 2;
 
-/// Appends a chunk, as gaps if they are much shorter than words.
+/// Appends a chunk to `out`, as gaps if they have at most 1/[`LONGER`] of the bytes of words.
 pub(super) fn encode(fingerprint: u64, words: &[u64], out: &mut Vec<u8>) {
     out.extend_from_slice(&fingerprint.to_le_bytes());
     let start = out.len();
@@ -28,7 +29,7 @@ pub(super) fn encode(fingerprint: u64, words: &[u64], out: &mut Vec<u8>) {
     }
 }
 
-/// Appends the gaps, unless `out` becomes longer than `most`.
+/// Appends the gaps. Stops and returns false if `out` becomes longer than `most` bytes.
 fn push_gaps(words: &[u64], most: usize, out: &mut Vec<u8>) -> bool {
     let mut next = 0;
     for (index, word) in words.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! The encoder of dense layers: takes the words of blocks, appends chunks to a layer file.
+//! The encoder of dense layers: it takes the words of blocks and appends chunks to a layer file.
 
 use std::ops::Range;
 
@@ -37,13 +37,14 @@ impl DenseEncoder {
         self.next
     }
 
-    /// Adds the states of consecutive blocks, from block `first` on: a word for each row. Ranges
-    /// ascend. Long ones make the fewest chunks; blocks without states take no space.
+    /// Adds the states of consecutive blocks, from block `first` on: `words` has a word for each row. The
+    /// blocks must follow those of earlier calls. Calls with many blocks make fewer chunks; a chunk
+    /// begins and ends with a block that has states.
     ///
     /// # Errors
-    /// `Io` if the file cannot be written; `Inconsistent` if it is not a dense file, or the range is
-    /// out of order, is not one of whole blocks or has lanes that do not exist. The caller must then
-    /// drop the writer.
+    /// `Io` if the file cannot be written; `Inconsistent` if it is not a dense file, or if the words are
+    /// out of order, are not those of whole blocks, or have states in lanes that do not exist. The caller
+    /// must then drop the writer.
     pub fn push(&mut self, to: &LayerWriter, first: u32, words: &[u64]) -> Result<()> {
         let blocks = self.numbering.blocks_of(first, words.len());
         let blocks = blocks.map_err(|what| inconsistent(to.name(), what))?;
@@ -91,8 +92,8 @@ impl DenseEncoder {
         Ok(())
     }
 
-    /// This encoder's part of the file, for [`LayerWriter::seal`]. The encoder is then ready for the
-    /// next file.
+    /// Returns this encoder's part of the file, for [`LayerWriter::seal`]. The encoder is then ready for
+    /// the next file.
     pub fn finish(&mut self) -> FilePart {
         let ready =
             DenseEncoder { buffer: std::mem::take(&mut self.buffer), ..Self::new(self.numbering) };
@@ -103,14 +104,14 @@ impl DenseEncoder {
     }
 }
 
-/// The blocks from the first to the last with states.
+/// The range of blocks from the first to the last with states; None if no block has states.
 fn filled_blocks(words: &[u64], rows: usize) -> Option<Range<usize>> {
     let first = words.iter().position(|word| *word != 0)? / rows;
     let last = words.iter().rposition(|word| *word != 0)? / rows;
     Some(first..last + 1)
 }
 
-/// The key of a block: its number is the region.
+/// The key of a block: its number, as the region in shard 0.
 pub(super) fn key(block: u32) -> EntryKey {
     EntryKey { shard: 0, region: block.into() }
 }

@@ -9,15 +9,15 @@ use crate::layer::columns::MAX_DIRECTORY;
 /// Version of the coding of chunks: the `encoding` of a dense layer's header.
 pub const DENSE_ENCODING: u16 = 1;
 
-/// Words of a chunk before coding; blocks are not divided.
+/// The most words of a chunk before coding. A chunk has whole blocks, at least one.
 const CHUNK_WORDS: usize = 1 << 15;
 
-// The index permits as many stored bytes above the raw ones.
+// The index accepts blocks whose stored bytes exceed the raw bytes by up to `MAX_DIRECTORY`.
 const _: () = assert!(chunk::HEAD <= MAX_DIRECTORY);
 
 /// Shape and numbering of the states in a dense layer.
 ///
-/// A word has a bit for each lane of a row, a block a word for each row.
+/// A word has a bit for each lane of a row; a block has a word for each row.
 #[derive(Copy, Clone, Debug, Eq, PartialEq)]
 pub struct DenseNumbering {
     /// Blocks of the space, at least 1.
@@ -31,10 +31,10 @@ pub struct DenseNumbering {
 }
 
 impl DenseNumbering {
-    /// The number of blocks that words fill.
+    /// The number of blocks that have `words` words, from block `first` on.
     ///
     /// # Errors
-    /// A description if they are not whole blocks, or exceed the space.
+    /// A description of the range if the words are not whole blocks, or exceed the space.
     pub(super) fn blocks_of(&self, first: u32, words: usize) -> Result<u32, String> {
         let rows = self.rows as usize;
         let blocks = (words / rows.max(1)) as u64;
@@ -50,7 +50,7 @@ impl DenseNumbering {
         (CHUNK_WORDS / self.rows.max(1) as usize).max(1)
     }
 
-    /// Bits of a word that stand for states.
+    /// The mask of the bits of a word that stand for states.
     pub(super) fn lane_mask(&self) -> u64 {
         u64::MAX >> (64 - self.lanes.clamp(1, 64))
     }

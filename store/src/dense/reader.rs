@@ -1,4 +1,4 @@
-//! The reader of dense layers: the words of ranges of blocks.
+//! The reader of dense layers: it returns the words of ranges of blocks.
 
 use std::ops::Range;
 
@@ -23,7 +23,7 @@ impl<'a> DenseReader<'a> {
     /// A reader of a layer of a space with this numbering.
     ///
     /// # Errors
-    /// `Corrupt` if the layer is none of a dense space, or its chunks are not ranges of blocks.
+    /// `Corrupt` if the file is not a dense layer, or its chunks are not ranges of blocks.
     pub fn new(layer: &'a Layer, numbering: DenseNumbering) -> Result<DenseReader<'a>> {
         let name = layer.name();
         format::check(&name, 10, "kind", &FileKind::Dense, &layer.header().kind)?;
@@ -49,8 +49,8 @@ impl<'a> DenseReader<'a> {
     /// Fills `words` with the states of blocks from `first` on: a word for each row.
     ///
     /// # Errors
-    /// `Corrupt` if a chunk is damaged or of another numbering, `Read` if the file cannot be read;
-    /// `Inconsistent` if the range is none of whole blocks.
+    /// `Corrupt` if a chunk is damaged or has another numbering, `Read` if the file cannot be read;
+    /// `Inconsistent` if `words` is not a range of whole blocks.
     pub fn read(&self, first: u32, words: &mut [u64]) -> Result<()> {
         let mut next = 0;
         for piece in self.pieces(first, words.len())? {
@@ -84,10 +84,10 @@ impl<'a> DenseReader<'a> {
         Ok(())
     }
 
-    /// The chunks that have blocks of `words` words from the block `first` on, ascending.
+    /// The chunks that overlap the range of `words` words from block `first` on, ascending.
     ///
     /// # Errors
-    /// `Inconsistent` if the words are not those of whole blocks.
+    /// `Inconsistent` if the range is not one of whole blocks.
     fn pieces(&self, first: u32, words: usize) -> Result<impl Iterator<Item = Piece<'a>>> {
         let blocks = self.numbering.blocks_of(first, words);
         let blocks = blocks.map_err(|what| inconsistent(self.layer.name(), what))?;
@@ -109,11 +109,12 @@ impl<'a> DenseReader<'a> {
         }))
     }
 
-    /// Calls `visit` with the first block and the words of each chunk, ascending. Compares the number
-    /// of states with that in the index.
+    /// Calls `visit` with the first block and the words of each chunk, ascending. Checks the number of
+    /// states of each chunk against the index.
     ///
     /// # Errors
-    /// `Corrupt` if a chunk is damaged or of another numbering; whatever `visit` returns.
+    /// `Corrupt` if a chunk is damaged or has another numbering, `Read` if the file cannot be read; the
+    /// errors of `visit`.
     pub fn visit<E: From<StoreError>>(
         &self,
         mut visit: impl FnMut(u32, &[u64]) -> std::result::Result<(), E>,
@@ -135,12 +136,12 @@ impl<'a> DenseReader<'a> {
         Ok(())
     }
 
-    /// States in the chunks that have blocks of a range: at least those of the range.
+    /// Upper bound of the number of states in a range of blocks: the states of all chunks that overlap it.
     pub fn states_near(&self, blocks: Range<u32>) -> u64 {
         self.chunks(&blocks).iter().map(|chunk| u64::from(chunk.states)).sum()
     }
 
-    /// The chunks that have blocks of a range.
+    /// The chunks that overlap a range of blocks.
     fn chunks(&self, blocks: &Range<u32>) -> &'a [BlockMeta] {
         let chunks = self.layer.blocks();
         let from = chunks.partition_point(|chunk| chunk.last < key(blocks.start));
@@ -149,18 +150,18 @@ impl<'a> DenseReader<'a> {
     }
 }
 
-/// A chunk of which some words are wanted.
+/// A chunk that overlaps the wanted words.
 struct Piece<'a> {
     chunk: &'a BlockMeta,
-    /// Words of the chunk.
+    /// Number of words of the chunk.
     words: usize,
-    /// Where the common words are, in the wanted ones.
+    /// The common words, as a range of the wanted words.
     wanted: Range<usize>,
-    /// Where they are in the chunk.
+    /// The common words, as a range of the chunk's words.
     part: Range<usize>,
 }
 
-/// The blocks of a chunk.
+/// The range of blocks of a chunk; None if its keys are not blocks.
 fn range_of(chunk: &BlockMeta) -> Option<Range<u32>> {
     if chunk.first.shard != 0 || chunk.last.shard != 0 {
         return None;
@@ -169,7 +170,7 @@ fn range_of(chunk: &BlockMeta) -> Option<Range<u32>> {
     Some(first?..last?.checked_add(1)?)
 }
 
-/// Reads and checks a chunk.
+/// Reads, checks and decodes a chunk into `words`.
 fn decode(
     layer: &Layer,
     numbering: &DenseNumbering,

@@ -19,7 +19,7 @@ fn header() -> LayerHeader {
     LayerHeader::new(FileKind::Dense, "job", 4, DENSE_ENCODING)
 }
 
-/// Totals of the words of all blocks.
+/// Totals of a layer, given the words of all its blocks.
 fn totals(words: &[u64], rows: usize) -> LayerTotals {
     let states = words.iter().map(|word| u64::from(word.count_ones())).sum();
     let has_states = |block: &&[u64]| block.iter().any(|word| *word != 0);
@@ -38,7 +38,7 @@ fn layer(numbering: DenseNumbering, words: &[u64], step: usize) -> Layer {
     writer.seal(vec![encoder.finish()], totals(words, rows)).unwrap()
 }
 
-/// Words of a density from none to all lanes, in runs.
+/// Runs of words; each run has its own density, from no lane to all lanes.
 fn words(lanes: u32) -> impl Strategy<Value = Vec<u64>> {
     let mask = u64::MAX >> (64 - lanes);
     let run = (1_usize..400, 0_u32..4, any::<u64>()).prop_map(move |(len, kind, seed)| {
@@ -69,7 +69,7 @@ proptest! {
     fn words_round_trip(words in words(60), step in 1_usize..20_000, from in 0_usize..3000, len in 0_usize..9000) {
         let layer = layer(NUMBERING, &words, step);
         let reader = DenseReader::new(&layer, NUMBERING).unwrap();
-        // A part, then all, then what is behind.
+        // A part, then everything, then beyond the end.
         let blocks = words.len() / 3;
         let (from, to) = (from.min(blocks), (from + len).min(blocks));
         let mut part = vec![1; (to - from) * 3];
@@ -122,7 +122,7 @@ fn a_file_that_cannot_be_read_is_an_error_with_file_and_offset() {
             assert_eq!(read(layer, NUMBERING).unwrap(), words);
         }
     }
-    // Cut from outside, while it is open.
+    // Another process cuts the file while it is open.
     let end = sealed.blocks().iter().map(|chunk| chunk.offset + u64::from(chunk.stored_len)).max();
     for len in (0..end.unwrap()).rev().step_by(7) {
         std::fs::File::options().write(true).open(&path).unwrap().set_len(len).unwrap();
@@ -136,7 +136,7 @@ fn a_file_that_cannot_be_read_is_an_error_with_file_and_offset() {
     }
 }
 
-/// A file of a thin and a dense chunk, its path and what it is expected to be.
+/// Writes a file with a sparse and a dense chunk. Returns the layer and its words.
 fn file(fs: &Arc<dyn Fs>, path: &Path) -> (Layer, Vec<u64>) {
     let mut words = vec![0; 1500];
     words[17] = 1 << 59;

@@ -1,7 +1,7 @@
-//! Temporary files in folders that no process locks.
+//! Temporary files in folders without a lock, and removal of those that killed processes left.
 //!
-//! A process holds a lock on each of its temporary files while it uses it. The operating system releases
-//! the lock when the process ends, even if it is killed. So a file that can be locked is a leftover.
+//! A process holds a lock on each temporary file that it uses. The operating system releases the lock
+//! when the process ends, even if it is killed. So a file that can be locked is a leftover.
 
 use std::fs::{File, TryLockError};
 use std::io;
@@ -10,9 +10,11 @@ use std::path::Path;
 
 use crate::fs::regular::open_regular;
 
-/// Locks a temporary file, just created at `path`, until it is closed. Returns false if another process
-/// has taken it for a leftover and removes it: then another file is needed. Where the file system has no
-/// locks, the file stays unlocked, and [`remove_abandoned`] removes none.
+/// Locks a temporary file, just created at `path`, until it is closed.
+///
+/// Returns false if another process has mistaken the file for a leftover and removes it: the caller then
+/// needs another file. On a file system without locks, the file stays unlocked, and
+/// [`remove_abandoned`] removes no file.
 ///
 /// # Errors
 /// The operating system's error.
@@ -32,8 +34,8 @@ pub fn hold_temporary(file: &File, path: &Path) -> io::Result<bool> {
     }
 }
 
-/// Removes the files of a folder for whose names `is_temporary` is true and which no process holds
-/// ([`hold_temporary`]). Returns the number of files removed. A file that cannot be locked or removed
+/// Removes the files of a folder for whose names `is_temporary` is true, unless a process holds them with
+/// [`hold_temporary`]. Returns the number of files removed. A file that cannot be locked or removed
 /// stays.
 ///
 /// # Errors

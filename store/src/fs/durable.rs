@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use crate::error::{Result, StoreError};
 use crate::fs::file_system::Fs;
 
-/// The folder that holds a file, for syncing it.
+/// The folder of a file. Syncing it makes the file's name durable.
 pub(crate) fn parent(path: &Path) -> &Path {
     match path.parent() {
         Some(dir) if !dir.as_os_str().is_empty() => dir,
@@ -14,7 +14,7 @@ pub(crate) fn parent(path: &Path) -> &Path {
     }
 }
 
-/// A new temporary name beside `path`. No manifest names such a file, so a crash leaves it as a
+/// A new temporary path in the folder of `path`. No manifest names such a file, so after a crash it is a
 /// leftover, which is removed when the job is opened again.
 pub(crate) fn temp_beside(fs: &dyn Fs, path: &Path) -> PathBuf {
     let mut name = path.file_name().unwrap_or_default().to_os_string();
@@ -22,8 +22,8 @@ pub(crate) fn temp_beside(fs: &dyn Fs, path: &Path) -> PathBuf {
     path.with_file_name(name)
 }
 
-/// Whether [`write_durably`] of a file `of` uses `name` as a temporary name in its folder. Such a file
-/// without a process that writes it is a leftover.
+/// Whether `name` is a temporary name that [`write_durably`] uses for a file named `of`. Such a file is a
+/// leftover unless a process is writing it.
 #[must_use]
 pub fn is_temporary(name: &str, of: &str) -> bool {
     let rest = name.strip_prefix(of).and_then(|rest| rest.strip_prefix('.'));
@@ -31,11 +31,11 @@ pub fn is_temporary(name: &str, of: &str) -> bool {
     !suffix.is_empty() && suffix.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-')
 }
 
-/// Creates a folder and the missing ones above it, durably and for the owner only. An existing folder
-/// is not an error, and its name becomes durable, too: the process that created it may have been killed.
+/// Creates a folder and the missing folders above it, durably and for the owner only. An existing folder
+/// is not an error; its name becomes durable, too, as the process that created it may have been killed.
 ///
-/// Each name is durable before the next folder is created in it. So at most the last folder of those
-/// that exist has a name that is not durable.
+/// The name of each folder becomes durable before a folder is created in it. So after a crash, only the
+/// innermost existing folder can have a name that is not durable.
 ///
 /// # Errors
 /// `Io` if a folder cannot be created, or something else has its name, or the name of a new folder
@@ -62,12 +62,12 @@ pub fn create_dir_durably(fs: &dyn Fs, dir: &Path) -> Result<()> {
     sync_name(fs, dir, is_new)
 }
 
-/// Makes the name of a folder durable in the one above it.
+/// Makes the name of a folder durable in the folder above it.
 fn sync_name(fs: &dyn Fs, dir: &Path, is_new: bool) -> Result<()> {
     use io::ErrorKind::{InvalidInput, PermissionDenied, Unsupported};
     let above = parent(dir);
     match fs.sync_dir(above) {
-        // The folder above one that exists may be another user's, or on a file system without syncs.
+        // The folder above an existing one may be another user's, or on a file system without syncs.
         Err(error)
             if !is_new && matches!(error.kind(), InvalidInput | PermissionDenied | Unsupported) =>
         {
@@ -77,7 +77,7 @@ fn sync_name(fs: &dyn Fs, dir: &Path, is_new: bool) -> Result<()> {
     }
 }
 
-/// Replaces the file at `path` by one of these bytes, atomically and durably.
+/// Replaces the file at `path` by a file with this content, atomically and durably.
 ///
 /// The bytes go to a temporary file, which is synced and renamed; then the folder is synced.
 ///
@@ -101,8 +101,8 @@ pub fn write_durably(fs: &dyn Fs, path: &Path, bytes: &[u8]) -> Result<()> {
     fs.sync_dir(dir).map_err(StoreError::io("sync", dir))
 }
 
-/// Removes the files of a folder for whose names `is_unwanted` is true; names that are not UTF-8 are
-/// empty here. Folders stay. Returns the number of files removed.
+/// Removes the files of a folder for whose names `is_unwanted` is true. It is passed an empty name if the
+/// name is not UTF-8. Folders stay. Returns the number of files removed.
 pub(crate) fn remove_files(
     fs: &dyn Fs,
     dir: &Path,

@@ -1,5 +1,5 @@
-//! Fault injection for tests: a full disk, failing syncs and renames, unreadable sectors, files that
-//! are cut while they are open, and loss of unsynced data and names.
+//! Fault injection for tests: full disks, failing syncs and renames, unreadable sectors, files that are
+//! cut while they are open, and loss of unsynced data and names.
 
 use std::collections::HashMap;
 use std::io;
@@ -18,22 +18,22 @@ pub struct FaultyFs {
 
 #[derive(Debug, Default)]
 struct State {
-    /// Bytes that can still be written before the disk is full.
+    /// Number of bytes until the disk is full; None without this fault.
     budget: Option<u64>,
-    /// Syncs and renames that still succeed.
+    /// Number of syncs and renames that still succeed; None without this fault.
     steps: Option<u64>,
-    /// What fails to be read: the beginning of a file's name, and a byte offset.
+    /// Unreadable bytes: the beginning of the files' names, and a byte offset.
     unreadable: Option<(String, u64)>,
-    /// What fails to be opened for reading: the beginning of a file's name.
+    /// Files that cannot be opened for reading: the beginning of their names.
     closed: Option<String>,
-    /// What ends early: the beginning of a file's name, and a length.
+    /// Files that are cut: the beginning of their names, and the length that is left, in bytes.
     cut: Option<(String, u64)>,
-    /// What a crash leaves of each file written through this file system: its last synced content.
+    /// The last synced content of each file written through this file system, which a crash leaves.
     durable: HashMap<PathBuf, Vec<u8>>,
     /// Folders created through this file system, whose names are not synced.
     unsynced_folders: Vec<PathBuf>,
-    /// Names that files got by renaming and that are not synced, in order, with the durable content of the
-    /// file that had the name before.
+    /// Unsynced names that files got by renaming, in order. Each has the durable content of the file that
+    /// had the name before.
     unsynced_names: Vec<(PathBuf, Option<Vec<u8>>)>,
 }
 
@@ -85,19 +85,19 @@ impl FaultyFs {
         self.state().steps = Some(steps);
     }
 
-    /// Makes a byte unreadable in all files whose names begin with `prefix`: reads that include it fail
-    /// with EIO. Files that are open already fail too.
+    /// Makes the byte at `offset` unreadable in all files whose names begin with `prefix`, including files
+    /// that are open: reads that include it fail with EIO.
     pub fn fail_reads_at(&self, prefix: &str, offset: u64) {
         self.state().unreadable = Some((prefix.to_owned(), offset));
     }
 
-    /// Lets all files whose names begin with `prefix` fail with EIO when they are opened for reading.
+    /// Makes opening for reading fail with EIO, for all files whose names begin with `prefix`.
     pub fn fail_opens(&self, prefix: &str) {
         self.state().closed = Some(prefix.to_owned());
     }
 
-    /// Cuts all files whose names begin with `prefix` to `len` bytes after their sizes were read: reads of
-    /// what follows find the end of the file.
+    /// Cuts all files whose names begin with `prefix` to `len` bytes, as if another process did so after
+    /// their sizes were read: reads beyond `len` find the end of the file, and the sizes do not change.
     pub fn cut_reads_at(&self, prefix: &str, len: u64) {
         self.state().cut = Some((prefix.to_owned(), len));
     }
@@ -111,8 +111,8 @@ impl FaultyFs {
     }
 
     /// Simulates a power failure: each file written through this file system gets its last synced
-    /// content back, or none if it was never synced. A folder created through it is lost with all that
-    /// it holds if the folder above was not synced. Names of files stay.
+    /// content back, or becomes empty if it was never synced. A folder created through it is lost with
+    /// its content if the folder above was not synced. Names of files stay.
     ///
     /// # Errors
     /// The operating system's error.
@@ -132,8 +132,8 @@ impl FaultyFs {
         Ok(())
     }
 
-    /// As [`Self::crash`]. Names that files got by renaming are lost, too, if the folder was not synced:
-    /// the files that had them before are back.
+    /// Simulates a power failure as [`Self::crash`] does, which also undoes the renames of files in
+    /// folders that were not synced: the files that had the names before are back.
     ///
     /// # Errors
     /// The operating system's error.

@@ -29,13 +29,13 @@ pub trait FsFile: Send + Sync + Debug {
 
 /// A file opened for reading.
 pub trait FsRead: Send + Sync + Debug {
-    /// Its size in bytes.
+    /// The size of the file, in bytes.
     ///
     /// # Errors
     /// The operating system's error.
     fn size(&self) -> io::Result<u64>;
 
-    /// Reads bytes at an offset into a buffer. Returns how many; 0 at the end of the file.
+    /// Reads bytes at a byte offset into a buffer. Returns the number read; 0 at the end of the file.
     ///
     /// # Errors
     /// The operating system's error.
@@ -99,13 +99,14 @@ pub trait Fs: Send + Sync + Debug {
     /// The operating system's error.
     fn remove_dir_all(&self, dir: &Path) -> io::Result<()>;
 
-    /// The entries of a folder, unordered: the path, and whether it is a folder itself.
+    /// The entries of a folder, unordered: the path of each, and whether it is a folder (a symbolic link
+    /// to a folder is not).
     ///
     /// # Errors
     /// The operating system's error.
     fn list(&self, dir: &Path) -> io::Result<Vec<(PathBuf, bool)>>;
 
-    /// Whether a path is a folder itself, and no symbolic link to one.
+    /// Whether a path is a folder. A symbolic link to a folder is not.
     ///
     /// # Errors
     /// The operating system's error, such as `NotFound`.
@@ -113,7 +114,7 @@ pub trait Fs: Send + Sync + Debug {
         Ok(std::fs::symlink_metadata(path)?.is_dir())
     }
 
-    /// Time of the last change of a file or folder; of a symbolic link itself.
+    /// Time of the last change of a file or folder, or of a symbolic link instead of its target.
     ///
     /// # Errors
     /// The operating system's error.
@@ -121,8 +122,8 @@ pub trait Fs: Send + Sync + Debug {
         std::fs::symlink_metadata(path)?.modified()
     }
 
-    /// Part of the name of a temporary file, which no other call returns. By default it has the
-    /// process's number and a count.
+    /// A part for the name of a temporary file, different at each call. By default it consists of the
+    /// process id and a counter.
     fn unique_suffix(&self) -> String {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         let number = NEXT.fetch_add(1, Ordering::Relaxed);

@@ -29,7 +29,7 @@ pub(crate) fn read_exact(
     Ok(())
 }
 
-/// The error of a file that ends `found` bytes behind `offset`, where it should have `len`.
+/// The error if a file has `found` bytes from `offset` on, instead of at least `len`.
 #[cold]
 pub(crate) fn ends_early(name: &Path, offset: u64, len: usize, found: usize) -> StoreError {
     let expected = format!("{len} bytes");

@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use crate::fs::file_system::{Fs, FsFile, FsRead};
 use crate::fs::regular::{create_private, create_private_dir, open_private, open_regular};
 
-/// The operating system's file system. It opens regular files only, follows no symbolic link to
-/// them, and creates files and folders that only their owner can read.
+/// The operating system's file system. It opens regular files only, does not follow symbolic links to
+/// files, and creates files and folders that only their owner can read.
 #[derive(Copy, Clone, Debug, Default)]
 pub struct RealFs;
 

@@ -1,4 +1,4 @@
-//! Opening of regular files: a pipe or a device would block, or never end.
+//! Opening of regular files only: reading a pipe or a device could block, or never end.
 
 use std::fs::{DirBuilder, File, OpenOptions};
 use std::io::{self, Read};
@@ -7,14 +7,14 @@ use std::path::Path;
 
 use rustix::fs::OFlags;
 
-/// Mode of new files: only their owner reads them.
+/// Mode of new files: only the owner has access.
 const FILE_MODE: u32 = 0o600;
 
-/// Mode of new folders.
+/// Mode of new folders: only the owner has access.
 const DIR_MODE: u32 = 0o700;
 
-/// Opens a file of a data directory for reading. A symbolic link in it leads elsewhere, so it is
-/// not followed.
+/// Opens a file of a data directory for reading. Symbolic links are not followed, as they lead out of
+/// the directory.
 ///
 /// # Errors
 /// The operating system's error; `InvalidInput` or `IsADirectory` if it is not a regular file.
@@ -22,7 +22,7 @@ pub fn open_regular(path: &Path) -> io::Result<File> {
     open(OpenOptions::new().read(true), path, OFlags::NOFOLLOW)
 }
 
-/// Opens a user's file for reading, through symbolic links.
+/// Opens a user's file for reading. Symbolic links are followed.
 ///
 /// # Errors
 /// The operating system's error; `InvalidInput` or `IsADirectory` if it is not a regular file.
@@ -30,7 +30,7 @@ pub fn open_input(path: &Path) -> io::Result<File> {
     open(OpenOptions::new().read(true), path, OFlags::empty())
 }
 
-/// Reads a user's file of at most `limit` bytes, through symbolic links.
+/// Reads a user's file of at most `limit` bytes. Symbolic links are followed.
 ///
 /// # Errors
 /// Those of [`open_input`], and `FileTooLarge` for a longer file.
@@ -38,10 +38,10 @@ pub fn read_input(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
     read_limited(open_input(path)?, limit)
 }
 
-/// Reads at most `limit` bytes to the end.
+/// Reads everything to the end, at most `limit` bytes.
 ///
 /// # Errors
-/// The operating system's error, and `FileTooLarge` if there are more.
+/// The operating system's error, and `FileTooLarge` if there are more bytes.
 pub fn read_limited(from: impl Read, limit: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     from.take(limit.saturating_add(1)).read_to_end(&mut bytes)?;
@@ -64,7 +64,7 @@ pub(crate) fn create_private(path: &Path) -> io::Result<File> {
     Ok(file)
 }
 
-/// Opens a file of a data directory for writing. Only the owner can read a new file.
+/// Opens a file of a data directory with `options`. If it is created, only the owner can read it.
 ///
 /// # Errors
 /// The operating system's error; `InvalidInput` or `IsADirectory` if it is not a regular file.
@@ -72,8 +72,8 @@ pub fn open_private(options: &mut OpenOptions, path: &Path) -> io::Result<File> 
     open(options.mode(FILE_MODE), path, OFlags::NOFOLLOW)
 }
 
-/// Creates a folder for the owner only. Returns whether it is new; an existing folder is not an error
-/// and stays as it is.
+/// Creates a folder that only the owner can read. Returns whether it is new; an existing folder is not an
+/// error and is not changed.
 ///
 /// # Errors
 /// The operating system's error; `NotFound` if the folder above does not exist.
@@ -85,9 +85,10 @@ pub(crate) fn create_private_dir(dir: &Path) -> io::Result<bool> {
     }
 }
 
-/// Whether an error of opening, creating or locking a file says that the path cannot be used: it
-/// names nothing or no regular file, or the process may not use it. Another path helps then. All other
-/// errors are those of a disk, a file system or the machine, such as EIO and EROFS.
+/// Whether an error of opening, creating or locking a file is due to the path, so that another path can
+/// help: the path names nothing or something else than a regular file, the process has no permission, or
+/// the file is too large. All other errors are those of a disk, a file system or the machine, such as EIO
+/// and EROFS.
 #[must_use]
 pub fn is_unusable_path(error: &io::Error) -> bool {
     use io::ErrorKind;

@@ -1,4 +1,4 @@
-//! Checkpoints: the files and sums from which a search can be resumed.
+//! Checkpoints: the files and counters from which a search can be resumed.
 
 use serde::{Deserialize, Serialize};
 use strata_space::Digest;
@@ -8,12 +8,12 @@ use crate::job::layer_names::OLDER_PREFIX;
 use crate::layer::file::{ExpectedFile, Layer};
 use crate::layer::format::{FileKind, LayerTotals};
 
-/// A file of a checkpoint: the part of a layer that one worker has, or, where moves cannot be undone,
-/// of several older layers.
+/// A file of a checkpoint: one worker's part of a layer, or, if moves cannot be undone, its part of
+/// several older layers together.
 #[derive(Clone, Debug, Eq, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CheckpointFile {
-    /// The depth of the layer, or of the last of several.
+    /// Depth of the layer, or of the last of several layers.
     pub depth: u32,
     /// The worker that wrote and keeps the file.
     pub worker: u32,
@@ -36,7 +36,7 @@ pub struct CheckpointFile {
 }
 
 impl CheckpointFile {
-    /// Describes a layer file of a worker; `None` if the layer is only in memory.
+    /// The record of a worker's layer file; `None` if the layer is only in memory.
     #[must_use]
     pub fn of(layer: &Layer, worker: u32) -> Option<Self> {
         let path = layer.path()?;
@@ -55,21 +55,21 @@ impl CheckpointFile {
         })
     }
 
-    /// Whether the file holds older layers together. Of its totals it has states and regions only.
+    /// Whether the file holds several older layers. Its only totals are then those of states and regions.
     #[must_use]
     pub fn is_older(&self) -> bool {
         self.file.starts_with(OLDER_PREFIX)
     }
 
-    /// States in those of a checkpoint's files that hold older layers.
+    /// Number of states in the files of a checkpoint that hold older layers.
     #[must_use]
     pub fn older_states(files: &[CheckpointFile]) -> u64 {
         let older = files.iter().filter(|file| file.is_older());
         older.fold(0, |sum: u64, file| sum.saturating_add(file.states))
     }
 
-    /// Those of a checkpoint's files that a resume reads from other workers: all with states, and
-    /// the only one. (A diagram's file also holds the layer before its own.)
+    /// The files of a checkpoint that a resume needs: those with states. A single file is needed even
+    /// without states, because the file of a diagram also holds the layer before.
     pub fn needed(files: &[CheckpointFile]) -> impl Iterator<Item = &CheckpointFile> {
         files.iter().filter(|file| file.states > 0 || files.len() == 1)
     }
@@ -111,7 +111,7 @@ pub struct HistoryPrefix {
     pub checksum: Hex64,
 }
 
-/// Sums over all layers up to a checkpoint.
+/// Counters of a search, over all layers up to a checkpoint.
 #[derive(Copy, Clone, Debug, Default, Eq, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Counters {
@@ -123,7 +123,7 @@ pub struct Counters {
     pub generated: u64,
     /// Peak of the bytes on disk.
     pub disk_peak_bytes: u64,
-    /// Bytes of inboxes that were spilled to disk, in total.
+    /// Total bytes that inboxes have spilled to disk.
     pub spilled_bytes: u64,
 }
 
@@ -133,11 +133,11 @@ pub struct Counters {
 pub struct Checkpoint {
     /// Depth of the last complete layer.
     pub depth: u32,
-    /// The files of the last two layers; of layer 0 only at depth 0. Where moves cannot be undone, also
-    /// those of older layers.
+    /// The files of the last two layers, or of layer 0 at depth 0. If moves cannot be undone, also the
+    /// files of older layers.
     pub layers: Vec<CheckpointFile>,
     /// The history up to this layer.
     pub history: HistoryPrefix,
-    /// Sums up to this layer.
+    /// Counters up to this layer.
     pub counters: Counters,
 }

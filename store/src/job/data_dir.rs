@@ -11,7 +11,7 @@ use crate::job::lock_file;
 use crate::job::manifest::MANIFEST_FILE;
 use crate::name::check_name;
 
-/// A data directory that is locked for this process until the value is dropped.
+/// A data directory, locked for this process until the value is dropped.
 #[derive(Debug)]
 pub struct DataDir {
     dir: PathBuf,
@@ -20,9 +20,10 @@ pub struct DataDir {
 }
 
 impl DataDir {
-    /// Removes the data directories in `parent` for whose names `is_temporary` is true and which killed
-    /// processes of this user have left: their lock files name a holder, and no process has the lock.
-    /// Returns the number removed. What cannot be read, locked or removed stays.
+    /// Removes the data directories that killed processes have left in `parent`, of those for whose names
+    /// `is_temporary` is true. In such a directory the lock file names a holder, and no process has the
+    /// lock. Returns the number of directories removed. A directory whose lock file cannot be read or
+    /// locked stays.
     ///
     /// # Errors
     /// The operating system's error of listing `parent`.
@@ -37,8 +38,8 @@ impl DataDir {
             if !is_named || !entry.file_type().is_ok_and(|kind| kind.is_dir()) {
                 continue;
             }
-            // A process locks the file before it writes to it, and empties it before it ends. The files
-            // of other users cannot be read. The lock is held until the directory is removed.
+            // A process locks the file before it writes to it, and empties it before it ends. Other
+            // users' files cannot be read. This lock is held until the directory is removed.
             let lock = open_regular(&entry.path().join(lock_file::LOCK_FILE));
             if let Ok(lock) = lock
                 && lock.try_lock().is_ok()
@@ -51,9 +52,9 @@ impl DataDir {
         Ok(removed)
     }
 
-    /// Locks the directory. Creates it and the missing ones above it durably. The operating system
-    /// releases the lock when the process ends, even if it is killed. The lock file says which process
-    /// holds it.
+    /// Locks the directory, and first creates it and missing folders above it, durably. The operating
+    /// system releases the lock when the process ends, even if it is killed. The lock file names the
+    /// process that holds the lock.
     ///
     /// # Errors
     /// `Locked` if another process holds the lock, or `Io`.
@@ -81,9 +82,9 @@ impl DataDir {
         &self.dir
     }
 
-    /// Removes files of the directory itself that earlier processes have left, those for whose names
-    /// `is_leftover` is true. The lock excludes processes that still use them. Returns the number of
-    /// files removed.
+    /// Removes the files directly in the directory for whose names `is_leftover` is true, which earlier
+    /// processes left: as this process has the lock, no other can use them. Returns the number of files
+    /// removed.
     ///
     /// # Errors
     /// `Io`.

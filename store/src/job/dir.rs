@@ -1,4 +1,4 @@
-//! The folder of a job: paths, manifest, history, leftovers.
+//! The folder of a job: its paths, manifest, history and leftovers.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -15,7 +15,8 @@ use crate::job::manifest::{MANIFEST_FILE, Manifest};
 use crate::job::spec::JobSpec;
 use crate::name::check_name;
 
-/// File in a worker's job folder with the id of the coordinator's journal that has the job.
+/// Name of the file in a worker's job folder that has the id of the coordinator's journal: the mark of
+/// the cluster to which the folder belongs.
 pub(crate) const OWNER_FILE: &str = "journal-id";
 
 const HISTORY_FILE: &str = "history.jsonl";
@@ -60,11 +61,11 @@ impl JobDir {
         Ok(folder)
     }
 
-    /// Creates the folder durably if it does not exist, without a manifest: for a cluster's worker, as
-    /// the coordinator keeps the manifest.
+    /// Opens the folder of a job and creates it durably if it does not exist, without a manifest. Workers
+    /// of a cluster use it, as the coordinator keeps the manifest.
     ///
     /// # Errors
-    /// `Name` if the id is not a plain name, or `Io`, also for a symbolic link: it leads elsewhere.
+    /// `Name` if the id is not a plain name, or `Io`, also if the folder is a symbolic link.
     pub fn attach(fs: Arc<dyn Fs>, data_dir: &Path, job: &str) -> Result<Self> {
         check_name("job id", job)?;
         let dir = data_dir.join(job);
@@ -73,18 +74,18 @@ impl JobDir {
         Ok(Self { fs, dir, job: job.to_owned() })
     }
 
-    /// The folder of a job, which must exist and need not have a manifest.
+    /// The folder of a job, which must exist but need not have a manifest.
     ///
     /// # Errors
-    /// `Name` if the id is not a plain name, `NotFound` without a folder, or `Io`, also for a symbolic
-    /// link: it leads elsewhere.
+    /// `Name` if the id is not a plain name, `NotFound` if there is no folder, or `Io`, also if it is a
+    /// symbolic link.
     pub fn existing(fs: Arc<dyn Fs>, data_dir: &Path, job: &str) -> Result<Self> {
         let folder = Self::at(fs, data_dir, job)?;
         check_folder(&**folder.fs(), folder.path())?;
         Ok(folder)
     }
 
-    /// The folder of a job, which need not exist and need not have a manifest.
+    /// The folder of a job, which need not exist. Nothing is read or created.
     ///
     /// # Errors
     /// `Name` if the id is not a plain name.
@@ -96,8 +97,8 @@ impl JobDir {
     /// Opens the folder of an existing job and reads its manifest. The folder's name is the job id.
     ///
     /// # Errors
-    /// `NotFound` without a manifest, `Corrupt` if it is damaged or another job's, `Name` if the
-    /// folder's name is not a job id, or `Io`.
+    /// `NotFound` if there is no manifest, `Corrupt` if it is damaged or that of another job, `Name` if
+    /// the folder's name is not a job id, or `Io`.
     pub fn open(fs: Arc<dyn Fs>, dir: &Path) -> Result<(Self, Manifest)> {
         let job = dir.file_name().and_then(|name| name.to_str()).unwrap_or_default();
         check_name("job id", job)?;
@@ -132,12 +133,12 @@ impl JobDir {
         Manifest::read(&*self.fs, &self.path_of(MANIFEST_FILE), &self.job)
     }
 
-    /// Replaces the manifest durably and atomically: a crash leaves the old or the new one. The files
-    /// that it names must already be durable.
+    /// Replaces the manifest durably and atomically: after a crash, the folder has the old or the new one.
+    /// The files that it names must already be durable.
     ///
     /// # Errors
-    /// `Name` if it is another job's, `Corrupt` if it could not be read back or names a file outside
-    /// the folder, or `Io`.
+    /// `Name` if it is the manifest of another job, `Corrupt` if it could not be read back or names a
+    /// file outside the folder, or `Io`.
     pub fn write_manifest(&self, manifest: &Manifest) -> Result<()> {
         if manifest.job != self.job {
             return Err(StoreError::Name {
@@ -172,13 +173,14 @@ impl JobDir {
         read_history(&*self.fs, &self.path_of(HISTORY_FILE), record)
     }
 
-    /// Path of a worker's file of a layer, once it is durable.
+    /// Path of a worker's layer file under its final name.
     #[must_use]
     pub fn layer_path(&self, depth: u32, worker: u32) -> PathBuf {
         self.path_of(&layer_file(depth, worker))
     }
 
-    /// A new temporary path; `what` says what the file is (`run`, `layer`).
+    /// A new temporary path in the folder; its name begins with `what`, the use of the file (`run`,
+    /// `layer`).
     #[must_use]
     pub fn temp_path(&self, what: &str) -> PathBuf {
         temp_beside(&*self.fs, &self.path_of(what))
@@ -201,8 +203,8 @@ impl JobDir {
         remove_if_present(&*self.fs, &self.file_path(name)?)
     }
 
-    /// Removes the files that a crash left: those that neither the manifest nor the durable prefix of
-    /// the history names. Folders stay. Returns the number of files removed.
+    /// Removes the files that a crash left: those named neither by the manifest nor by `history`, the
+    /// durable prefix of the history. Folders stay. Returns the number of files removed.
     ///
     /// # Errors
     /// `NotFound` if there is no folder, or `Io`.
@@ -228,7 +230,7 @@ impl JobDir {
     }
 }
 
-/// Checks that a path is a folder itself.
+/// Checks that a path is a folder, and not a symbolic link to one.
 fn check_folder(fs: &dyn Fs, dir: &Path) -> Result<()> {
     match fs.is_folder(dir) {
         Ok(true) => Ok(()),

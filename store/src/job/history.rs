@@ -56,8 +56,8 @@ impl History {
         })
     }
 
-    /// Resumes a history at a checkpoint: checks the prefix and cuts off what follows it. Also
-    /// returns the lines of the prefix.
+    /// Resumes a history at a checkpoint: checks the prefix and cuts off what follows it. Returns the
+    /// history and the lines of the prefix.
     ///
     /// # Errors
     /// `NotFound`, `Io`, or `Corrupt` if the prefix differs from what the checkpoint records.
@@ -85,8 +85,8 @@ impl History {
         Ok((history, lines))
     }
 
-    /// Appends a line. It is written at once if the last write was at least 200 ms ago, else with a
-    /// later line or by [`History::flush`].
+    /// Appends a line. It is written at once if the last write was at least 200 ms ago; otherwise it is
+    /// buffered until a later line or [`History::flush`].
     ///
     /// # Errors
     /// `Io`.
@@ -118,8 +118,8 @@ impl History {
         Ok(())
     }
 
-    /// Makes all lines durable and returns what the checkpoint records of them. The file's name
-    /// becomes durable with the manifest, which is in the same folder.
+    /// Makes all lines durable and returns their length, number and checksum, for the checkpoint. The
+    /// file's name becomes durable with the manifest, which is in the same folder.
     ///
     /// # Errors
     /// `Io`.
@@ -131,12 +131,12 @@ impl History {
     }
 }
 
-/// The readable part of a history, which may still be written to.
+/// The complete lines of a history, which a process may still be writing.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct HistoryView {
     /// All complete lines.
     pub lines: Vec<LayerRecord>,
-    /// Number of lines at the end that follow the checkpoint. A crash removes them.
+    /// Number of lines at the end that follow the checkpoint. A resume cuts them off.
     pub after_checkpoint: usize,
 }
 
@@ -192,7 +192,7 @@ fn check_prefix<'a>(path: &Path, bytes: &'a [u8], record: &HistoryPrefix) -> Res
     Ok(prefix)
 }
 
-/// The first name of a line's files that leads out of the folder.
+/// The first file name of a line that is not a plain name; None if all are.
 fn strange_name(line: &LayerRecord) -> Option<&str> {
     let mut names = line.kept.iter().map(|kept| kept.file.as_str());
     names.find(|name| check_name("file name", name).is_err())

@@ -1,31 +1,31 @@
-//! Names of layer files.
+//! Names of layer files in a job's folder.
 
-/// Name of a worker's file of a layer, once it is durable.
+/// Final name of a worker's file of one layer.
 #[must_use]
 pub fn layer_file(depth: u32, worker: u32) -> String {
     format!("layer-{depth:06}-{worker:03}.strata")
 }
 
-/// First characters of the names of files that hold older layers together.
+/// Beginning of the names of files that hold several older layers.
 pub(crate) const OLDER_PREFIX: &str = "older-";
 
-/// Name of a worker's file of older layers up to a depth, once it is durable.
+/// Final name of a worker's file of several older layers, up to the depth `depth`.
 #[must_use]
 pub fn older_file(depth: u32, worker: u32) -> String {
     format!("{OLDER_PREFIX}{depth:06}-{worker:03}.strata")
 }
 
-/// Name of the diagram of a worker's last layer and the one before, once it is durable.
+/// Final name of a worker's diagram of the last layer, at `depth`, and the layer before.
 #[must_use]
 pub fn frontier_file(depth: u32, worker: u32) -> String {
     format!("{FRONTIER_PREFIX}{depth:06}-{worker:03}.strata")
 }
 
-/// First characters of the names of diagrams.
+/// Beginning of the names of diagrams.
 const FRONTIER_PREFIX: &str = "frontier-";
 
-/// Whether a name is one that a worker's file of a checkpoint or a kept layer has: that of
-/// [`layer_file`], [`older_file`] or [`frontier_file`], or of a copy of it, whose number is at the end.
+/// Whether a name is that of a file of a checkpoint or of a kept layer: a name from [`layer_file`],
+/// [`older_file`] or [`frontier_file`], or of a copy of such a file, with a number at the end.
 #[must_use]
 pub fn is_layer_file(name: &str) -> bool {
     let kinds = ["layer-", OLDER_PREFIX, FRONTIER_PREFIX];
@@ -62,7 +62,7 @@ mod tests {
             assert!(!is_layer_file(other), "{other}");
         }
         assert!(!is_layer_file("layer-000001-0x1.strata"));
-        // Another worker's file under a name of its own.
+        // A file received from another worker.
         assert!(!is_layer_file("shared-000001-001.strata"));
     }
 }

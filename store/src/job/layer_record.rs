@@ -1,4 +1,4 @@
-//! What is recorded of a layer.
+//! Records of layers: figures and kept files.
 
 use serde::{Deserialize, Serialize};
 use strata_space::Digest;
@@ -22,7 +22,7 @@ pub struct KeptFile {
 }
 
 impl KeptFile {
-    /// Describes a layer file of a worker; `None` if the layer is only in memory.
+    /// The record of a worker's layer file; `None` if the layer is only in memory.
     #[must_use]
     pub fn of(layer: &Layer, worker: u32) -> Option<Self> {
         let file = layer.path()?.file_name()?.to_str()?.to_owned();
@@ -36,8 +36,8 @@ impl KeptFile {
     }
 }
 
-/// Figures of a layer and the files that keep it: a line of the history, and what workers, the
-/// coordinator and its clients tell each other of a layer.
+/// Figures of a layer and the files that keep it. A record is a line of the history; workers, the
+/// coordinator and its clients also exchange it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LayerRecord {
@@ -47,31 +47,32 @@ pub struct LayerRecord {
     pub states: u64,
     /// Positions that they stand for; 0 if they are not counted.
     pub positions: u64,
-    /// Orbits of symmetries among the positions; None if they are unknown, or symmetry is not used.
+    /// Number of orbits of the positions under the symmetries; None if unknown, or without symmetry.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub orbits: Option<u64>,
     /// Number of legal moves of the states.
     pub generated: u64,
-    /// Regions in it.
+    /// Regions in the layer.
     pub regions: u64,
-    /// Bytes of its files, in total.
+    /// Total bytes of its files.
     pub bytes: u64,
     /// Digest of its states.
     pub digest: Digest,
-    /// Search time until the layer was complete, in seconds.
+    /// Search time from the start to the completion of the layer, in seconds.
     pub seconds: f64,
-    /// Bytes of the files from which it was made: layers and spilled exits. 0 if they were in memory.
+    /// Bytes of the files read to make the layer: other layers and spilled exits. 0 if they were in
+    /// memory.
     pub read_bytes: u64,
-    /// Bytes of the files that were written to make it: the layer, spilled exits, and older layers that
-    /// were joined. Files of checkpoints do not count.
+    /// Bytes of the files written to make the layer: the layer itself, spilled exits, and older layers
+    /// joined into one file. Files of checkpoints do not count.
     pub written_bytes: u64,
-    /// The files that keep it, by worker.
+    /// The files kept of the layer, by worker.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub kept: Vec<KeptFile>,
 }
 
 impl LayerRecord {
-    /// The figures that a file of the layer has, too.
+    /// The figures that the totals of a layer file also have.
     #[must_use]
     pub fn totals(&self) -> LayerTotals {
         LayerTotals {

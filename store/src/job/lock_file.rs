@@ -1,6 +1,6 @@
 //! The lock file of a data directory, which names the process that holds the lock.
 //!
-//! The lock itself is the operating system's. What the file says is for messages only: it is neither
+//! The lock itself is the operating system's. The content of the file serves messages only: it is neither
 //! synced nor checked, and nothing depends on it.
 
 use std::fs::File;
@@ -18,24 +18,24 @@ pub(super) const LOCK_FILE: &str = ".lock";
 /// Longest lock file that is read, in bytes: escapes of JSON take up to six bytes each.
 const FILE_BYTES: u64 = 16_000;
 
-/// How often and how long a reader waits for a process that has just taken the lock, and has not yet
-/// written its entry.
+/// Number of attempts to read the entry, and the pause after each: a process that has just taken the lock
+/// may not have written its entry yet.
 const ATTEMPTS: u32 = 10;
 const PAUSE: Duration = Duration::from_millis(20);
 
 impl Holder {
-    /// The process that works in a data directory, as far as it can be seen here: one that was killed
-    /// is none, and one in another container may be invisible. Takes no lock.
+    /// The running process that the lock file of a data directory names. None if that process has ended,
+    /// or is invisible because it runs in another container. Takes no lock.
     #[must_use]
     pub fn of(data_dir: &Path) -> Option<Holder> {
         entry(&data_dir.join(LOCK_FILE)).filter(Holder::is_running)
     }
 }
 
-/// Writes this process into the lock file. A disk that is full must not prevent a resume, so errors
-/// are ignored: the file then says nothing.
+/// Writes this process into the lock file. Errors are ignored, because a full disk must not prevent a
+/// resume; the file then names no process.
 pub(super) fn write(lock: &File) {
-    // An older entry is removed first: it is never taken for that of this process.
+    // The old entry is removed first, so that a failed write cannot leave it as this process's entry.
     let _ = lock.set_len(0);
     if let Ok(mut text) = serde_json::to_vec(&Holder::this()) {
         text.push(b'\n');
@@ -48,7 +48,8 @@ pub(super) fn clear(lock: &File) {
     let _ = lock.set_len(0);
 }
 
-/// The process that holds the lock, if its file says so.
+/// The process that the lock file names. If it names none that is visible, waits for an entry, up to
+/// [`ATTEMPTS`] times [`PAUSE`].
 pub(super) fn read(lock: &Path) -> Option<Holder> {
     let mut found = None;
     for _ in 0..ATTEMPTS {
@@ -87,7 +88,7 @@ mod tests {
         assert_eq!(Holder::of(dir.path()), None);
         write(&lock);
         assert_eq!(Holder::of(dir.path()).unwrap().pid, std::process::id());
-        // The id of a killed process may be another's by now.
+        // Another process may have the id of a killed one by now.
         let other = Holder { command: "another command".to_owned(), ..holder };
         std::fs::write(dir.path().join(LOCK_FILE), serde_json::to_vec(&other).unwrap()).unwrap();
         assert_eq!(Holder::of(dir.path()), None);

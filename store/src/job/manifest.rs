@@ -1,6 +1,7 @@
 //! The manifest of a job: specification, state, checkpoint and result.
 //!
-//! Readable JSON; its last member is a checksum over every byte of the file.
+//! The manifest is readable JSON. Its last member is a checksum over every byte of the file, with the
+//! digits of the checksum itself taken as zeros.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -27,16 +28,16 @@ const CHECKSUM_LABEL: &[u8] = b",\n  \"checksum\": \"";
 const CHECKSUM_END: &[u8] = b"\"\n}\n";
 const DIGITS: usize = 16;
 
-/// The state of a job, as its manifest records it. Whether a job waits, and why it ended early, is
-/// known only to the queue of a cluster.
+/// The state of a job in its manifest. The queue of a cluster also records whether a job waits, and why
+/// it ended early.
 #[derive(Copy, Clone, Debug, Eq, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RunState {
-    /// A process works on it, or did so when it was killed.
+    /// A process runs the job, or was killed while it ran the job.
     Running,
-    /// Stopped at a limit or by the user. It can be resumed.
+    /// The job was stopped by a limit or by the user, and can be resumed.
     Stopped,
-    /// Finished with a result.
+    /// The job is finished and has a result.
     Done,
 }
 
@@ -52,8 +53,8 @@ pub struct JobResult {
     pub states: u64,
     /// Positions that they stand for; 0 if they are not counted.
     pub positions: u64,
-    /// Orbits of symmetries that the dense engine has counted among the positions; None if it has not in
-    /// all layers.
+    /// Number of orbits of the positions under the symmetries, as the dense engine counts them; None
+    /// unless they were counted in all layers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub orbits: Option<u64>,
     /// Number of legal moves of the states.
@@ -70,20 +71,20 @@ pub struct JobResult {
     pub seconds: f64,
 }
 
-/// Resources of the last run of a job. The next run takes those that it is not given. Limits are not
-/// among them: they are those of one run.
+/// Resources of the last run of a job. The next run uses them as defaults. Limits are not among them: a
+/// limit holds for one run only.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RunSettings {
-    /// Threads of each worker.
+    /// Number of threads of each worker.
     pub threads: u32,
-    /// Workers in the process.
+    /// Number of workers in the process.
     pub workers: u32,
     /// Memory budget in bytes.
     pub memory: u64,
     /// Milliseconds between checkpoints.
     pub checkpoint_interval_ms: u64,
-    /// Layers that stay on disk: `all`, `last` or `every:K`.
+    /// The layers kept on disk: `all`, `last` or `every:K`.
     pub keep_layers: String,
 }
 
@@ -95,14 +96,14 @@ pub struct Manifest {
     pub format: u32,
     /// The job's id, which is also the name of its folder.
     pub job: String,
-    /// What it searches.
+    /// Specification of the search.
     pub spec: JobSpec,
-    /// Whether it runs, is stopped or done.
+    /// State of the job.
     pub state: RunState,
-    /// Settings of its last run; `None` in a manifest of an older program.
+    /// Settings of its last run; `None` in a manifest without them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run: Option<RunSettings>,
-    /// When it was created, in seconds since 1970.
+    /// When the job was created, in seconds since 1970.
     pub created: u64,
     /// Search time over all sessions, in seconds.
     pub seconds: f64,
@@ -134,7 +135,8 @@ impl Manifest {
     pub(crate) fn write(&self, fs: &dyn Fs, path: &Path) -> Result<()> {
         self.check_names(path)?;
         let bytes = self.to_bytes(path)?;
-        // A manifest that cannot be read back (an infinite time, say) must not replace the old one.
+        // A manifest that cannot be read back, for instance with an infinite time, must not replace the
+        // old one.
         Self::from_bytes(path, &bytes)?;
         write_durably(fs, path, &bytes)
     }
@@ -179,14 +181,14 @@ impl Manifest {
             let expected = format!("checksum {computed} (computed over the file)");
             return Err(StoreError::corrupt(path, digits as u64, expected, found));
         }
-        // The file without its checksum is the manifest itself.
+        // Without the checksum, the rest of the file is the manifest.
         let mut json = bytes[..start].to_vec();
         json.extend_from_slice(b"\n}");
         let malformed = |error: serde_json::Error| {
             let offset = offset_of(&json, error.line(), error.column());
             StoreError::corrupt(path, offset, "a manifest", error)
         };
-        // Other formats have other fields.
+        // Other formats have other fields, so the version is checked first.
         let Version { format } = serde_json::from_slice(&json).map_err(malformed)?;
         if format != MANIFEST_FORMAT {
             let expected = format!("manifest format {MANIFEST_FORMAT}");
@@ -196,7 +198,7 @@ impl Manifest {
         serde_json::from_slice(&json).map_err(malformed)
     }
 
-    /// Checks that no file name leads out of the job's folder.
+    /// Checks that all file names are plain names, which stay in the job's folder.
     fn check_names(&self, path: &Path) -> Result<()> {
         check_name("job id", &self.job)?;
         let layers = self.checkpoint.iter().flat_map(|checkpoint| &checkpoint.layers);

@@ -1,7 +1,7 @@
 //! Removal of job folders, and the mark of the cluster that a worker's job folder belongs to.
 //!
-//! A folder is renamed to a name that no job has, and then deleted. So a crash leaves the whole job,
-//! or remains that [`remove_remains`] deletes. Symbolic links are removed and never followed.
+//! A folder is renamed to a name that no job can have, and then deleted. So a crash leaves either the
+//! whole job, or remains that [`remove_remains`] deletes. Symbolic links are removed, not followed.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -30,8 +30,8 @@ pub struct OwnedJob {
 }
 
 impl JobDir {
-    /// Id of the journal that has the job; `None` if the folder has no mark: it belongs to no cluster,
-    /// or its worker ended before it marked the folder.
+    /// Id of the journal in the folder's mark. `None` if the folder has no mark: it belongs to no
+    /// cluster, or its worker ended before it wrote the mark.
     ///
     /// # Errors
     /// `Corrupt` if the mark is not an id, or `Io`.
@@ -39,7 +39,7 @@ impl JobDir {
         read_owner(&**self.fs(), self.path())
     }
 
-    /// Like [`Self::owner`], for the folder of a job in a data directory. `None` if there is none.
+    /// As [`Self::owner`], for the folder of a job in a data directory. `None` also if there is no folder.
     ///
     /// # Errors
     /// Those of [`Self::owner`], and `Name` if the id is not a plain name.
@@ -48,7 +48,7 @@ impl JobDir {
         read_owner(fs, &data_dir.join(job))
     }
 
-    /// Marks the folder, durably, as that of a job of the journal with this id.
+    /// Writes the mark of the folder, durably: the id of the journal that has the job.
     ///
     /// # Errors
     /// `Name` if the id is not a plain name, or `Io`.
@@ -91,17 +91,17 @@ fn read_owner(fs: &dyn Fs, dir: &Path) -> Result<Option<String>> {
     Ok(Some(id.to_owned()))
 }
 
-/// Takes the folder of a job out of a data directory, durably and atomically. [`delete`](Removed::delete)
-/// frees its space. `None` if there is no such folder.
+/// Renames the folder of a job, durably and atomically, so that the data directory no longer has the job.
+/// [`delete`](Removed::delete) then frees its space. `None` if there is no such folder.
 ///
 /// # Errors
-/// `Name` if the id is not a plain name, `Inconsistent` if something else than a folder has the name,
-/// or `Io`.
+/// `Name` if the id is not a plain name, `Inconsistent` if the name is that of something else than a
+/// folder, or `Io`.
 pub fn take_job(fs: Arc<dyn Fs>, data_dir: &Path, job: &str) -> Result<Option<Removed>> {
     Ok(rename_aside(&*fs, data_dir, job)?.map(|dir| Removed { fs, dir }))
 }
 
-/// The folder of a job under a name that no job has.
+/// The renamed folder of a removed job.
 #[derive(Debug)]
 #[must_use]
 pub struct Removed {
@@ -113,13 +113,13 @@ impl Removed {
     /// Deletes the folder and everything in it.
     ///
     /// # Errors
-    /// `Io`. [`remove_remains`] deletes the rest then.
+    /// `Io`; [`remove_remains`] can delete the rest later.
     pub fn delete(self) -> Result<()> {
         delete(&*self.fs, &self.dir)
     }
 }
 
-/// Removes the folder of a job with all its files. Returns whether there was one.
+/// Removes the folder of a job with all its files. Returns whether there was a folder.
 ///
 /// # Errors
 /// Those of [`take_job`] and [`Removed::delete`].
@@ -154,9 +154,9 @@ fn delete(fs: &dyn Fs, dir: &Path) -> Result<()> {
     fs.sync_dir(data_dir).map_err(StoreError::io("sync", data_dir))
 }
 
-/// Deletes what interrupted removals and creations of jobs have left in a data directory: folders under
-/// the names of [`take_job`], and those that hold only a temporary manifest. The caller has the
-/// directory's lock. Returns the number of folders.
+/// Deletes the folders that interrupted removals and creations of jobs have left in a data directory:
+/// those renamed by [`take_job`], and those that hold only a temporary manifest. The caller must hold the
+/// directory's lock. Returns the number of folders deleted.
 ///
 /// # Errors
 /// `NotFound` if there is no data directory, or `Io`.
@@ -176,8 +176,7 @@ pub fn remove_remains(fs: &dyn Fs, data_dir: &Path) -> Result<usize> {
     Ok(removed)
 }
 
-/// Whether a folder holds a manifest under a temporary name, and nothing else. One that cannot be read
-/// is not this program's.
+/// Whether a folder holds a manifest under a temporary name, and nothing else. False if it cannot be read.
 fn is_incomplete(fs: &dyn Fs, dir: &Path) -> bool {
     let files = fs.list(dir).unwrap_or_default();
     let [(path, false)] = &*files else { return false };

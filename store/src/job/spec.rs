@@ -6,20 +6,20 @@ use serde::{Deserialize, Serialize};
 
 use crate::layer::format::FileKind;
 
-/// The engine of a job: how it represents layers.
+/// The engine of a job, which determines how layers are represented.
 #[derive(Copy, Clone, Debug, Default, Eq, PartialEq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum EngineKind {
-    /// As lists of states.
+    /// Layers are lists of states.
     #[default]
     Explicit,
-    /// As decision diagrams, with digests and counts of moves.
+    /// Layers are decision diagrams, with digests and counts of moves.
     Symbolic,
-    /// As decision diagrams, without digests and counts of moves, which saves memory.
+    /// Layers are decision diagrams, without digests and counts of moves, which saves memory.
     SymbolicLean,
-    /// As a bit for each state of the space, with digests.
+    /// Layers are one bit for each state of the space, with digests.
     Dense,
-    /// As a bit for each state of the space, without digests, which saves time.
+    /// Layers are one bit for each state of the space, without digests, which saves time.
     DenseLean,
 }
 
@@ -45,7 +45,7 @@ impl EngineKind {
         }
     }
 
-    /// The engine of a name.
+    /// The engine with a name; None if there is none.
     #[must_use]
     pub fn find(name: &str) -> Option<EngineKind> {
         EngineKind::ALL.into_iter().find(|kind| kind.name() == name)
@@ -57,8 +57,8 @@ impl EngineKind {
         *self == EngineKind::Explicit
     }
 
-    /// Whether layers are decision diagrams. A checkpoint then has one file, of its last layer, which
-    /// also holds the layer before; with other engines, each of the two layers has files.
+    /// Whether layers are decision diagrams. A checkpoint then has a single file, which holds the last
+    /// two layers; with other engines, each of the two layers has its own files.
     #[must_use]
     pub fn is_symbolic(self) -> bool {
         matches!(self, EngineKind::Symbolic | EngineKind::SymbolicLean)
@@ -70,7 +70,7 @@ impl EngineKind {
         matches!(self, EngineKind::Dense | EngineKind::DenseLean)
     }
 
-    /// The kind of the files of layers.
+    /// The kind of the layer files.
     #[must_use]
     pub fn file_kind(self) -> FileKind {
         match self {
@@ -80,7 +80,7 @@ impl EngineKind {
         }
     }
 
-    /// Whether layers have digests. Without, digests are zero.
+    /// Whether layers have digests. If not, digests are zero.
     #[must_use]
     pub fn has_digests(self) -> bool {
         !matches!(self, EngineKind::SymbolicLean | EngineKind::DenseLean)
@@ -93,7 +93,7 @@ impl EngineKind {
     }
 }
 
-/// What a job searches. Jobs of equal specification have equal results.
+/// Specification of a job. Jobs with equal specifications have equal results.
 #[derive(Clone, Debug, Eq, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct JobSpec {
@@ -109,16 +109,16 @@ pub struct JobSpec {
 }
 
 impl JobSpec {
-    /// Whether each state is an orbit of the symmetries that the search uses. The dense engine counts
-    /// orbits instead.
+    /// Whether each state is an orbit of the symmetries that the search uses. False for the dense engine,
+    /// which counts orbits separately.
     #[must_use]
     pub fn states_are_orbits(&self) -> bool {
         let is_on = self.params.get("symmetry").is_some_and(|value| value == "on");
         is_on && !self.engine.is_dense()
     }
 
-    /// The fields that differ, each as (name, value here, value in `other`). A missing parameter
-    /// counts as empty.
+    /// The fields and parameters that differ, each as (name, value here, value in `other`). A missing
+    /// parameter counts as empty.
     #[must_use]
     pub fn differences(&self, other: &Self) -> Vec<(String, String, String)> {
         let mut pairs = vec![

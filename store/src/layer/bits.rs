@@ -1,19 +1,21 @@
-//! Removal of the states of an encoded list from a set of bits, without decoding them one by one.
+//! Removal of the states of an encoded list from a bit set, without decoding them one by one.
 
 use crate::layer::gaps::{LONG, long_gap};
 
-/// Bytes of gaps that are below 32, so that the sum of eight fits a byte.
+/// Mask of the gaps below 32 in the eight bytes of a word: the sum of eight such gaps fits a byte.
 const SHORT: u64 = 0x1F1F_1F1F_1F1F_1F1F;
 
-/// A byte of each lane: one, and the number of the lane.
+/// Words of eight bytes: each byte is 1, or its own number.
 const ONES: u64 = 0x0101_0101_0101_0101;
 const LANES: u64 = 0x0706_0504_0302_0100;
 
 const WORD: u64 = u64::BITS as u64;
 
-/// Clears bits of a set for a list in the encoding of [`gaps`](crate::layer::gaps), given as its common
-/// lowest bit and its three columns. Bit n is the state n, or, where the states share the lowest bit, the
-/// state whose other bits are n. States beyond the set are ignored; `None` if the bytes are not a list.
+/// Clears the states of a list in a bit set. The list has the encoding of [`gaps`](crate::layer::gaps) and
+/// is given as its common lowest bit and its three columns.
+///
+/// Bit n of the set stands for the state n, or, if the states share the lowest bit, for the state whose
+/// other bits are n. States beyond the set are ignored. `None` if the bytes are not a list.
 pub(crate) fn clear(bit: Option<u32>, columns: [&[u8]; 3], words: &mut [u64]) -> Option<()> {
     let [gaps, lows, mut highs] = columns;
     let mut lows = lows.iter();
@@ -21,7 +23,7 @@ pub(crate) fn clear(bit: Option<u32>, columns: [&[u8]; 3], words: &mut [u64]) ->
     for chunk in gaps.chunks(size_of::<u64>()) {
         if let Some((mask, length)) = chunk.first_chunk().and_then(|bytes| mask_of(*bytes)) {
             let (at, shift) = ((next / WORD) as usize, (next % WORD) as u32);
-            // Where the mask ends with the word, nothing is left for the next one.
+            // The mask may extend into the next word; with shift 0 the second part is zero.
             let parts = [mask << shift, mask >> 1 >> (u64::BITS - 1 - shift)];
             for (word, part) in words.get_mut(at..).unwrap_or_default().iter_mut().zip(parts) {
                 *word &= !part;
@@ -45,15 +47,15 @@ pub(crate) fn clear(bit: Option<u32>, columns: [&[u8]; 3], words: &mut [u64]) ->
     (next <= u64::from(most) + 1).then_some(())
 }
 
-/// The states of eight gaps as bits, from the first possible one on, and the number of bits up to the
-/// last; none if they are more than a word.
+/// The states of eight short gaps as a bit mask, whose bit 0 is the first possible state, and the number
+/// of bits up to the last state. None if a gap is not short, or the mask exceeds a word.
 #[inline(always)]
 fn mask_of(gaps: [u8; 8]) -> Option<(u64, u64)> {
     let gaps = u64::from_le_bytes(gaps);
     if gaps & !SHORT != 0 {
         return None;
     }
-    // The product's bytes are the sums of the gaps up to each. A state is one behind the gap before it.
+    // Byte i of the product is the sum of the gaps 0 to i. Each of the i states before takes a bit, too.
     let places = gaps.wrapping_mul(ONES) + LANES;
     let last = places >> 56;
     let places = places.to_le_bytes();
@@ -87,7 +89,7 @@ mod tests {
                 values.iter().map(|value| side.map_or(*value, |side| 2 * value + side)).collect();
             let mut buffer = ListBuf::default();
             let list = buffer.encode(&states);
-            // Lists of one state, or of even ones, share the bit by chance.
+            // Lists of one state, or of even states only, share the lowest bit by chance.
             let shift = u32::from(list.bit.is_some());
             let (mut words, mut expected) = (vec![u64::MAX; length], vec![u64::MAX; length]);
             for state in &states {

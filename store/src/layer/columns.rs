@@ -13,16 +13,18 @@ use crate::layer::varint;
 
 /// Number of columns: heads, symbols, counts, repeats, gaps, lows, highs.
 pub(crate) const COLUMNS: usize = 7;
-/// Longest directory of a block, with its length byte. Lengths are at most 2^27.
+/// Greatest length of a block's directory, with its length byte: two varints for each column, of at most
+/// four bytes, as lengths are at most 2^27.
 pub(crate) const MAX_DIRECTORY: usize = COLUMNS * 2 * 4 + 1;
 
 /// Region keys are split into symbols of this many bits. Keys are often packed from small numbers,
 /// and compression finds repetitions only at byte boundaries.
 const SYMBOL_BITS: u32 = 5;
 const MAX_SYMBOLS: usize = 128_usize.div_ceil(SYMBOL_BITS as usize);
-/// Bit of a head: the region is in another shard than the one before.
+/// Bit of a head: the region is in another shard than the region before.
 const NEW_SHARD: u8 = 0x80;
-/// Codes of the column of counts. Greater ones are the count and the common lowest bit.
+/// Codes in the column of counts: a list without a common lowest bit, and a repeated list. Greater codes
+/// are `count << 1 | bit`, for a list with a common lowest bit.
 const MIXED: u32 = 0;
 const REPEATED: u32 = 1;
 
@@ -55,7 +57,7 @@ impl Columns {
         }
     }
 
-    /// Adds a region. `before` is the key of the region before, or (0, 0).
+    /// Adds a region. `before` is the key of the region before, or (0, 0) for the first of a block.
     #[inline]
     pub(crate) fn push(&mut self, before: EntryKey, key: EntryKey, list: List<'_>) {
         self.push_key(before, key);
@@ -127,8 +129,8 @@ impl Columns {
     }
 }
 
-/// Makes `buffer` at least `len` long and keeps the first `used` bytes. The operating system zeroes
-/// new memory, and pages that are never used cost nothing.
+/// Extends `buffer` to at least `len` bytes and keeps the first `used` bytes. The operating system zeroes
+/// new memory, and unused pages cost nothing.
 #[cold]
 pub(crate) fn grow(buffer: &mut Vec<u8>, used: usize, len: usize) {
     const STEP: usize = 16 << 10;
@@ -151,10 +153,10 @@ pub(crate) struct Reader {
     pub(crate) lists: Lists,
 }
 
-/// How an entry gives its list.
+/// Reference of an entry to its list.
 #[derive(Copy, Clone, Debug, Eq, PartialEq)]
 pub(crate) enum Content {
-    /// The next list of the columns, with `count` states, and their lowest bit if they share it.
+    /// The next list of the columns, with `count` states; `bit` is their common lowest bit, if any.
     New { count: u32, bit: Option<u32> },
     /// An earlier list of the block, by its number.
     Repeated(u32),
@@ -197,7 +199,7 @@ impl Reader {
         if seen >> SYMBOL_BITS != 0 {
             return Err("symbols of five bits");
         }
-        // The first of all 26 symbols has only three bits.
+        // If there are all 26 symbols, the first has only three bits.
         if bits > u128::BITS && symbols[0] >> (SYMBOL_BITS - (bits - u128::BITS)) != 0 {
             return Err("a region key in range");
         }
@@ -205,7 +207,7 @@ impl Reader {
         Ok(EntryKey { shard: base.shard, region: base.region & same | low })
     }
 
-    /// Reads how the next region gives its list.
+    /// Reads the next region's reference to its list.
     #[inline]
     pub(crate) fn content(&mut self, raw: &[u8]) -> Option<Content> {
         Some(match self.counts.varint(raw)? {

@@ -1,4 +1,4 @@
-//! The cursor over a layer file: reads the regions of a range of keys, in key order.
+//! The cursor over a layer file: it reads the regions of a range of keys, in key order.
 
 use std::sync::{Arc, Weak};
 
@@ -19,24 +19,24 @@ use crate::layer::wide;
 
 const TOO_MANY_STATES: &str = "a number of states that fits the block";
 
-/// What an entry that was decoded is.
+/// The kind of a decoded entry.
 enum Step {
     /// A region with its whole list.
     Region,
-    /// A region whose list goes on in the next block.
+    /// A region whose list continues in the next block.
     FirstPart,
-    /// Behind the range.
+    /// A region after the range.
     Behind,
 }
 
 /// Iterates over the regions of a layer in a range of keys.
 ///
-/// Each thread has its own for each input. Buffers and decompression context are kept from file to
-/// file.
+/// Each thread uses one cursor for each input. A cursor keeps its buffers and its decompression context
+/// from file to file.
 pub struct LayerCursor {
     decompressor: Decompressor<'static>,
     data: Option<Arc<LayerData>>,
-    /// Each region is there once: keys repeat only where a list goes on in the next block.
+    /// Whether each region is stored once: a key repeats only where a list continues in the next block.
     strict: bool,
     width: LocalWidth,
     /// End of the range.
@@ -44,29 +44,29 @@ pub struct LayerCursor {
     /// Index of the block after the current one.
     next_block: usize,
     block: BlockMeta,
-    /// Whether the block's last list goes on in the next block.
+    /// Whether the block's last list continues in the next block.
     goes_on: bool,
-    /// The block as it is stored; empty after a large one.
+    /// Buffer for the stored bytes of a block. It is freed after a large block.
     stored: Vec<u8>,
     /// The columns of the loaded block, concatenated.
     raw: Vec<u8>,
-    /// The loaded block, as (file, index). It is kept because the next pass may read it first.
+    /// The loaded block, as (file, index). It stays loaded, because the next pass may read it first.
     loaded: Option<(Weak<LayerData>, usize)>,
     /// Lengths of the columns.
     lengths: [u32; COLUMNS],
     reader: Reader,
-    /// The lists of the current block that are decoded.
+    /// The places of the lists of the current block, as far as entries have been decoded.
     lists: ListPlaces,
     /// Regions of the current block that are not decoded yet.
     regions_left: u32,
     /// States of the current block that are not decoded yet.
     states_left: u32,
     key: Option<EntryKey>,
-    /// The current region's list, or one without states, which stands for `joined`.
+    /// The current region's list; without states if the list is `joined`.
     list: ListPlace,
-    /// A list of several entries; empty unless it is in use.
+    /// The current region's list if it has several entries; otherwise empty.
     joined: ListBuf,
-    /// The words of the list's states if `decoded`.
+    /// The words of the list's states, if `decoded`.
     locals: Vec<Word>,
     decoded: bool,
 }
@@ -112,8 +112,8 @@ impl LayerCursor {
         })
     }
 
-    /// Moves to the first region of `range` in a layer. The cursor shares the layer until it reaches
-    /// the end of the range.
+    /// Moves to the first region of `range` in a layer. The cursor holds a reference to the layer until
+    /// it reaches the end of the range.
     ///
     /// # Errors
     /// `Corrupt` if the block differs from what was written, `Read` if the file cannot be read; the
@@ -188,7 +188,7 @@ impl LayerCursor {
         self.next(None)
     }
 
-    /// Moves to the next region, or to the first from `from` on, which must be in the next block.
+    /// Moves to the next region, or to the first region from `from` on, which must be in the next block.
     #[inline]
     fn next(&mut self, from: Option<EntryKey>) -> Result<()> {
         if self.regions_left == 0 && !self.load_block()? {
@@ -205,7 +205,7 @@ impl LayerCursor {
         }
     }
 
-    /// Joins the list of the current region, which goes on in the next block.
+    /// Joins the entries of the current region's list, which continues in the next block.
     #[cold]
     fn join(&mut self) -> Result<()> {
         let (mut words, mut part) = (Vec::new(), std::mem::take(&mut self.locals));
@@ -244,7 +244,7 @@ impl LayerCursor {
         self.regions_left = 0;
     }
 
-    /// Decodes the block's next entry, or its first from `from` on.
+    /// Decodes the block's next entry, or its first entry from `from` on.
     #[inline]
     fn decode(&mut self, from: Option<EntryKey>) -> std::result::Result<Step, &'static str> {
         let mut key = self.decode_entry()?;
@@ -262,7 +262,7 @@ impl LayerCursor {
         Ok(if self.regions_left == 0 && self.goes_on { Step::FirstPart } else { Step::Region })
     }
 
-    /// Checks the block's end if its last entry has been decoded.
+    /// After the block's last entry: checks its key, and that all states and columns have been read.
     #[inline]
     fn check_end(&self) -> std::result::Result<(), &'static str> {
         if self.regions_left == 0 {
@@ -302,7 +302,7 @@ impl LayerCursor {
         bit: Option<u32>,
     ) -> std::result::Result<ListPlace, &'static str> {
         let lists = &mut self.reader.lists;
-        // The list's length is checked against its column before anything is reserved for it.
+        // The count is checked against the column before memory is reserved for it.
         if count == 0 || count as usize > lists.gaps.left() {
             return Err(TOO_MANY_STATES);
         }
@@ -334,7 +334,8 @@ impl LayerCursor {
         }
     }
 
-    /// Loads the next block. If none is in the range, moves to the end and returns false.
+    /// Loads the next block. If it is after the range, or there is none, moves to the end and returns
+    /// false.
     fn load_block(&mut self) -> Result<bool> {
         let Some(data) = self.data.clone() else {
             return Ok(false);

@@ -1,4 +1,4 @@
-//! The block encoder: takes sorted regions, appends compressed, checksummed blocks to a file.
+//! The block encoder: it takes sorted regions and appends compressed, checksummed blocks to a file.
 
 use std::io;
 
@@ -17,14 +17,14 @@ use crate::layer::sample::Sampler;
 use crate::layer::writer::LayerWriter;
 
 const MAX_BLOCK_BYTES: usize = 16 << 20;
-/// Blocks are closed at this many states. Few bytes can stand for many states, and threads share
+/// A block is closed at this many states, because few bytes can stand for many states, and threads share
 /// the work on a file by blocks.
 const BLOCK_STATES: u32 = 4 << 20;
-/// Blocks are written when this many bytes of them are buffered, so that writes are few.
+/// Blocks are written once this many bytes are buffered, so that writes are few.
 const WRITE_BYTES: usize = 128 << 10;
-/// Smaller blocks are stored uncompressed: zstd would gain little and cost microseconds.
+/// Blocks of fewer bytes are stored uncompressed: zstd would gain little and cost microseconds.
 const MIN_COMPRESS: usize = 1 << 10;
-/// Smaller columns of larger blocks are stored uncompressed.
+/// Columns of fewer bytes are stored uncompressed.
 const MIN_COLUMN: usize = 128;
 
 /// Options of block encoding.
@@ -35,7 +35,8 @@ pub struct EncodeOptions {
     /// Size before compression at which a block is closed, in bytes; at most 16 MiB. A block with
     /// many states is closed earlier.
     pub block_bytes: usize,
-    /// Words of states at which a list is cut into several entries; at most [`MAX_ENTRY_WORDS`].
+    /// The most words of states in one entry; a longer list is cut into several entries. At most
+    /// [`MAX_ENTRY_WORDS`].
     pub entry_words: usize,
 }
 
@@ -47,7 +48,8 @@ impl Default for EncodeOptions {
 
 /// Encodes sorted regions into blocks and appends them to a file.
 ///
-/// Each thread has its own. Buffers and compression context are kept from file to file.
+/// Each thread uses its own encoder, which keeps its buffers and its compression context from file to
+/// file.
 pub struct BlockEncoder {
     block_bytes: usize,
     entry_words: usize,
@@ -57,11 +59,11 @@ pub struct BlockEncoder {
     /// The block being filled; `last` is the key of the last region pushed.
     open: BlockMeta,
     directory: Vec<u8>,
-    /// Closed blocks that are not in the file yet; the buffer is longer than its content.
+    /// Closed blocks that are not in the file yet, in the first `pending_len` bytes.
     pending: Vec<u8>,
     pending_len: usize,
-    /// Blocks of `part` that are in the file. The offsets of later ones count from the start of the
-    /// pending bytes.
+    /// Number of blocks of `part` that are in the file. The offsets of later blocks count from the start
+    /// of the pending bytes.
     appended: usize,
     sampler: Sampler,
     part: FilePart,
@@ -98,8 +100,8 @@ impl BlockEncoder {
         })
     }
 
-    /// Adds a region. Keys increase (in a run, they may repeat). `words` has strictly increasing
-    /// locals of the file's width, at least one.
+    /// Adds a region. Its key must be greater than that of the region before (in a run, it may be equal).
+    /// `words` has one or more locals of the file's width, strictly increasing.
     ///
     /// # Errors
     /// `Io` if the file cannot be written, `Inconsistent` if the region is out of order, empty or of
@@ -143,8 +145,8 @@ impl BlockEncoder {
         self.push_parts(to, key, &words)
     }
 
-    /// Adds a region as several entries. Each but the last ends its block, so a reader finds a list that
-    /// goes on by the keys of the index.
+    /// Adds a region as several entries. Each entry but the last ends its block, so that the keys in the
+    /// index tell a reader whether a list continues.
     #[cold]
     fn push_parts(&mut self, to: &LayerWriter, key: EntryKey, words: &[Word]) -> Result<()> {
         let LayerHeader { width, kind, .. } = *to.header();
@@ -162,7 +164,7 @@ impl BlockEncoder {
             if !after.is_empty() || self.is_full() {
                 self.close_block(to)?;
             }
-            // A run counts entries.
+            // A run counts entries as regions.
             regions = u64::from(kind == FileKind::Run);
             rest = after;
         }
@@ -179,11 +181,11 @@ impl BlockEncoder {
         }
     }
 
-    /// Adds an entry that is in order to the open block; it counts as `regions` regions.
+    /// Adds an entry to the open block; it counts as `regions` regions. The entry must be in order.
     #[inline]
     fn push_entry(&mut self, key: EntryKey, list: List<'_>, regions: u64) {
         let is_first = self.open.regions == 0;
-        // A block's first key is relative to key 0:0, so that it can be read by itself.
+        // The first key of a block is relative to key 0:0, so that each block can be read by itself.
         let before = if is_first { EntryKey::default() } else { self.open.last };
         self.columns.push(before, key, list);
         if is_first {
@@ -196,13 +198,13 @@ impl BlockEncoder {
         self.sampler.count(key, list.len() as u64);
     }
 
-    /// Whether the open block is to be closed.
+    /// Whether the open block is large enough to be closed.
     #[inline]
     fn is_full(&self) -> bool {
         self.columns.len() >= self.block_bytes || self.open.states >= BLOCK_STATES
     }
 
-    /// Writes the last blocks and returns this encoder's part of the file, for
+    /// Writes the remaining blocks and returns this encoder's part of the file, for
     /// [`LayerWriter::seal`]. The encoder is then ready for the next file.
     ///
     /// # Errors
@@ -217,7 +219,7 @@ impl BlockEncoder {
         Ok(std::mem::take(&mut self.part))
     }
 
-    /// Drops everything pushed since the last `finish`, when the file is abandoned.
+    /// Drops everything pushed since the last `finish`, for a file that is abandoned.
     pub fn discard(&mut self) {
         self.columns.clear();
         self.open = BlockMeta::default();
@@ -269,8 +271,8 @@ impl BlockEncoder {
         if self.pending_len >= WRITE_BYTES { self.append(to) } else { Ok(()) }
     }
 
-    /// Appends the columns to the pending bytes, compressed where it pays. Returns their length
-    /// before compression.
+    /// Appends the columns to the pending bytes, compressed if that makes them shorter. Returns their
+    /// length before compression.
     fn compress_columns(&mut self) -> io::Result<usize> {
         let raw_len = self.columns.len();
         let compress = |column: &[u8]| raw_len >= MIN_COMPRESS && column.len() >= MIN_COLUMN;

@@ -13,7 +13,7 @@ use crate::layer::recycled::{RecycledFile, Unsealed};
 use crate::layer::sample::{self, Sample};
 use crate::layer::source::{Content, Location, Source};
 
-/// The expectation with which a file is opened, from a manifest or a history.
+/// What a manifest or a history records of a file. Opening the file checks it.
 #[derive(Copy, Clone, Debug, Eq, PartialEq)]
 pub struct ExpectedFile<'a> {
     /// Id of the job that it belongs to.
@@ -33,12 +33,12 @@ pub struct ExpectedFile<'a> {
 pub(crate) struct LayerData {
     pub(crate) source: Source,
     pub(crate) layout: Layout,
-    /// Samples of the keys. Empty for an opened file, as samples are not stored.
+    /// Samples of the keys. Empty if this process opened the file, as samples are not stored.
     samples: Vec<Sample>,
 }
 
-/// A sealed, immutable layer file or run, in memory or on disk. Dropping it keeps the file. Clones
-/// share it.
+/// A sealed, immutable layer file or run, in memory or on disk. Clones share it. A file on disk stays
+/// when they are dropped.
 #[derive(Clone, Debug)]
 pub struct Layer {
     data: Arc<LayerData>,
@@ -49,8 +49,8 @@ impl Layer {
         Self { data: Arc::new(LayerData { source, layout, samples }) }
     }
 
-    /// Opens a file and checks all of it except the content of its blocks. Cursors check a block
-    /// when they read it.
+    /// Opens a file and checks all of it except the content of its blocks, which cursors check when they
+    /// read a block.
     ///
     /// # Errors
     /// `NotFound`, `Io`, `Read`, or `Corrupt` if the file is damaged or is not the expected one.
@@ -62,8 +62,8 @@ impl Layer {
         Ok(Self::new(source, layout, Vec::new()))
     }
 
-    /// Opens the content of a file that was received instead of read. It is checked as
-    /// [`Layer::open`] checks a file. `name` replaces the path in messages.
+    /// Opens a layer from the content of a file, for instance received from another process. The content
+    /// is checked as by [`Layer::open`]. `name` replaces the path in messages.
     ///
     /// # Errors
     /// `Corrupt` if the content is damaged or is not the expected one.
@@ -74,10 +74,10 @@ impl Layer {
         Ok(Self::new(source, layout, Vec::new()))
     }
 
-    /// Opens the image of a file of which no record is at hand, such as [`Layer::image`].
+    /// Opens a layer from an image, such as [`Layer::image`], without a record of its length and seal.
     ///
-    /// It is checked like a file: the header must equal `expect`, and the seal must match the content.
-    /// `name` replaces the path in messages.
+    /// It is checked like a file: the header must equal `expect`, and the seal in the image must match the
+    /// content. `name` replaces the path in messages.
     ///
     /// # Errors
     /// `Corrupt` if the image is damaged or is not the expected one.
@@ -120,7 +120,7 @@ impl Layer {
         &self.data.layout.blocks
     }
 
-    /// The shards that have states, in order.
+    /// The shards that have states, in ascending order.
     #[must_use]
     pub fn shards(&self) -> &[ShardEntry] {
         &self.data.layout.shards
@@ -132,8 +132,8 @@ impl Layer {
         self.data.layout.bytes
     }
 
-    /// The checksum at the end of the chain: it covers the header, the totals and the footer's
-    /// checksum; the footer has the checksum of each block. Thus it covers every byte of the file.
+    /// Checksum of the whole file. It covers the header, the totals and the checksum of the footer; the
+    /// footer has the checksum of each block.
     #[must_use]
     pub fn seal(&self) -> u64 {
         self.data.layout.seal
@@ -182,38 +182,39 @@ impl Layer {
         Ok(())
     }
 
-    /// Gives an unsynced file its final name, under which others can read it. [`Self::persist`] makes
-    /// it durable later. A layer that is only in memory has no file, and stays there.
+    /// Gives the file its final name without syncing it, so that others can read it. [`Self::persist`]
+    /// makes it durable later. A layer that is only in memory stays there.
     ///
     /// # Errors
-    /// `Io` if the file cannot be renamed.
+    /// `Io` or `NotFound` if the file cannot be renamed.
     pub fn rename(&self, final_path: &Path) -> Result<()> {
         let mut location = self.data.source.location();
         let Some((fs, path)) = location.file.clone().filter(|(_, path)| path != final_path) else {
             return Ok(());
         };
         fs.rename(&path, final_path).map_err(StoreError::io("rename", &path))?;
-        // The next layer does not overwrite a file that others may read.
+        // Others may read the file, so it must not be recycled.
         location.open = None;
         location.file = Some((fs, final_path.to_path_buf()));
         location.durable = false;
         Ok(())
     }
 
-    /// Closes the file, for a layer that is kept for later: many of them are not to take as many file
-    /// descriptors. Each later read opens the file by its path.
+    /// Closes the file, so that kept layers take no file descriptors. Each later read opens the file by
+    /// its path.
     pub fn close(&self) {
         self.data.source.close();
     }
 
-    /// Up to `parts - 1` increasing keys that split the states evenly, for dividing work.
+    /// Up to `parts - 1` increasing keys that split the states evenly, for dividing work. The first key of
+    /// the layer is never among them.
     ///
-    /// The first key of the layer is never among them. A layer that this process wrote is split at
-    /// samples of its keys, an opened file only at the first keys of blocks.
+    /// A layer that this process wrote is split at samples of its keys; an opened file is split only at
+    /// the first keys of blocks.
     #[must_use]
     pub fn split_keys(&self, parts: usize) -> Vec<EntryKey> {
         let total = self.totals().states;
-        // No split before a block that continues a list: its first key is that of the block before.
+        // A block that continues a list begins with the last key of the block before: no split between.
         let chains = self.blocks().chunk_by(|before, block| block.follows(before));
         let firsts = chains.map(|blocks| Sample {
             key: blocks[0].first,
@@ -227,10 +228,12 @@ impl Layer {
         }
     }
 
-    /// Drops the layer and returns its file for overwriting, or removes the file.
+    /// Drops the layer and returns its file for overwriting; removes the file and returns None if it
+    /// cannot be overwritten.
     ///
-    /// A file can be overwritten if it is small, was never made durable, was written by
-    /// [`LayerWriter::recycling`](crate::LayerWriter::recycling), and no cursor reads it.
+    /// A file can be overwritten if it is small, was written by
+    /// [`LayerWriter::recycling`](crate::LayerWriter::recycling) and neither made durable nor renamed,
+    /// and no cursor and no clone of the layer uses it.
     ///
     /// # Errors
     /// `Io`; a missing file is not an error.
@@ -248,7 +251,7 @@ impl Layer {
         Ok(Some(RecycledFile { file, reader, bytes, unsealed }))
     }
 
-    /// Removes the file, if there is one. Its disk space is freed when no cursor reads it any more.
+    /// Removes the file, if there is one. The disk space is freed once no cursor reads the file.
     ///
     /// # Errors
     /// `Io`; a missing file is not an error.

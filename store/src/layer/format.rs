@@ -1,7 +1,7 @@
 //! Byte layout of a layer file around its blocks: header, indexes and trailer.
 //!
-//! `docs/format.md` describes it. All integers are little-endian. The block index and the shard
-//! index together are called the footer in this crate.
+//! `docs/format.md` describes the layout. All integers are little-endian. In this crate, the *footer* is
+//! the block index together with the shard index.
 
 use std::path::Path;
 
@@ -19,9 +19,9 @@ const MAGIC: [u8; 8] = *b"STRATALF";
 pub(crate) const END_MAGIC: [u8; 8] = *b"STRATAND";
 const VERSION: u16 = 1;
 
-/// Largest block before compression: the largest entry behind an almost full block.
+/// The most bytes of a block before compression: an almost full block, plus the largest entry.
 pub(crate) const MAX_RAW: u32 = 128 << 20;
-/// Most states of a block of lists. Lists repeat, so its length does not bound them.
+/// The most states of a block of lists. As lists repeat, the length of a block does not limit the states.
 const MAX_BLOCK_STATES: u64 = 128 << 20;
 /// Header bytes before the job id.
 const HEADER_FIXED: usize = 20;
@@ -35,15 +35,15 @@ const SEALED: usize = TRAILER - 16;
 /// The kind of a file.
 #[derive(Copy, Clone, Debug, Eq, PartialEq, Hash)]
 pub enum FileKind {
-    /// A layer of a search: each region once.
+    /// A layer of a search, with each region once.
     Layer,
-    /// A sorted run of received states: a region may repeat.
+    /// A sorted run of received states, in which a region may repeat.
     Run,
     /// A snapshot of the diagram of a symbolic search's last two layers.
     Diagram,
-    /// A layer of a dense search: a bit for each state.
+    /// A layer of a dense search, with a bit for each state.
     Dense,
-    /// Several layers together, each region once. The depth is that of the last.
+    /// Several layers together, with each region once. The depth is that of the last layer.
     Older,
 }
 
@@ -63,18 +63,18 @@ impl FileKind {
         all.into_iter().find(|kind| kind.code() == code)
     }
 
-    /// Whether each region is there once. Its list may go on at the start of the next block.
+    /// Whether each region is stored once. Its list may then continue at the start of the next block.
     pub(crate) fn continues_lists(self) -> bool {
         matches!(self, Self::Layer | Self::Older)
     }
 
-    /// Most states of a block with this length before compression.
+    /// The most states of a block with `raw_len` bytes before compression.
     fn most_states(self, raw_len: u32) -> u64 {
         if self == Self::Dense { 8 * u64::from(raw_len) } else { MAX_BLOCK_STATES }
     }
 }
 
-/// The header of a file: its kind and what it belongs to.
+/// The header of a file: its kind, its job and depth, and its encoding.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct LayerHeader {
     /// The kind of the file.
@@ -257,8 +257,8 @@ pub(crate) fn check<T: PartialEq + std::fmt::Debug>(
     Err(StoreError::corrupt(file, offset as u64, expected, format!("{found:?}")))
 }
 
-/// Reads and checks the header; returns it and its length. Its bytes are then the first of `buffer`
-/// or of the memory of `source`.
+/// Reads and checks the header; returns it and its length in bytes. Its bytes are then at the start of
+/// `buffer`, or of the memory of `source`.
 pub(crate) fn read_header(
     file: &Path,
     source: &Source,
@@ -367,8 +367,8 @@ fn read_block_entry(fields: &mut Fields<'_>) -> BlockMeta {
     }
 }
 
-/// Checks the index: keys in order, blocks that fill the space between header and footer, sums that
-/// match the totals.
+/// Checks the index: keys are in order, blocks fill the space between header and footer, and sums match
+/// the totals.
 fn check_index(file: &Path, layout: &Layout, header_len: usize, footer: usize) -> Result<()> {
     let kind = layout.header.kind;
     let continues = kind.continues_lists();
