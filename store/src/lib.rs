@@ -4,7 +4,8 @@
 //! - [`BlockEncoder`]s on several threads fill one [`LayerWriter`], whose `seal` returns a
 //!   [`Layer`].
 //! - A [`LayerCursor`] reads a [`KeyRange`] of a layer.
-//! - [`JobDir`] is the folder of a job, [`Manifest`] its state, [`History`] its list of layers.
+//! - [`JobDir`] is the folder of a job, [`Manifest`] its specification, state and result, [`History`] its
+//!   list of layers.
 //! - [`Fs`] is the interface to the file system, through which tests inject faults.
 //!
 //! ```

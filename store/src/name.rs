@@ -5,8 +5,8 @@ use crate::error::{Result, StoreError};
 /// Longest name, in bytes.
 const MAX_LEN: usize = 200;
 
-/// Accepts names that stay in their folder: at most 200 letters, digits, `-`, `_` and `.`, not
-/// beginning with a dot. `what` says in the error what the name is for ("job id").
+/// Checks that a name stays in its folder: it must have 1 to 200 letters, digits, `-`, `_` and `.`, and
+/// must not begin with a dot. `what` is the use of the name in the error ("job id").
 ///
 /// # Errors
 /// `Name` for any other name.
@@ -24,7 +24,7 @@ pub fn check_name(what: &'static str, name: &str) -> Result<()> {
     }
 }
 
-/// A refused name for the error: at most its first 200 characters, which the others follow as "…".
+/// A refused name in quotes for the error: at most its first 200 characters, and "…" if there are more.
 fn quoted(name: &str) -> String {
     match name.char_indices().nth(MAX_LEN) {
         None => name.to_owned(),

@@ -10,10 +10,11 @@ use crate::layer::varint;
 
 /// The smallest long gap. The byte of a long gap has its two highest bits set.
 pub(crate) const LONG: u32 = 192;
-/// The high part in the byte of a very long gap, whose actual high part is at least this.
+/// The high part that the byte of a very long gap has; the actual high part is this or more.
 const MOST: u32 = 255 - LONG;
 
-/// Extra room that an output needs at its end, because lists are processed eight values at a time.
+/// Extra bytes or values that an output needs at its end, because lists are processed eight values at a
+/// time.
 pub(crate) const SLACK: usize = 8;
 
 /// The lowest bit of all values of a list, if they share it.
@@ -24,7 +25,7 @@ pub(crate) fn common_bit(list: &[u32]) -> Option<u32> {
     (mixed == 0).then_some(first & 1)
 }
 
-/// Encodes a strictly increasing list, without the lowest bits if they are `common`. `bytes` has
+/// Encodes a strictly increasing list; if `common`, without the lowest bit of each value. `bytes` has
 /// room for the list and [`SLACK`] more bytes, which may change.
 pub(crate) fn put_list(
     list: &[u32],
@@ -114,7 +115,7 @@ pub(crate) struct Lists {
 }
 
 impl Lists {
-    /// Where the unread part of each column begins.
+    /// The start of the unread part of each column.
     #[inline]
     pub(crate) fn starts(&self) -> [usize; 3] {
         [self.gaps.at, self.lows.at, self.highs.at]
@@ -143,8 +144,8 @@ impl Lists {
     }
 }
 
-/// Decodes a list, given as its common lowest bit and its three columns. `out` has room for the
-/// list and [`SLACK`] more values.
+/// Decodes a list, given as its common lowest bit and its three columns, into `out`, which has room for
+/// the list and [`SLACK`] more values. `None` if the columns are not a list.
 pub(crate) fn get_list(bit: Option<u32>, columns: [&[u8]; 3], out: &mut [u32]) -> Option<()> {
     match bit {
         Some(bit) => get_shifted::<1>(columns, bit, out),
@@ -161,8 +162,8 @@ fn get_shifted<const SHIFT: u32>(columns: [&[u8]; 3], bit: u32, out: &mut [u32])
     for (bytes, targets) in gaps.chunks(MARKED).zip(targets.chunks_mut(MARKED)) {
         let mut padded = [0; MARKED];
         padded[..bytes.len()].copy_from_slice(bytes);
-        // Three steps, because a branch on each group of gaps is hard to predict and would cost
-        // more than all the rest.
+        // In three steps, because a branch for each group of gaps would be hard to predict, and would
+        // cost more than everything else.
         for (slot, byte) in targets.iter_mut().zip(padded) {
             *slot = u32::from(byte);
         }
@@ -182,7 +183,8 @@ fn get_shifted<const SHIFT: u32>(columns: [&[u8]; 3], bit: u32, out: &mut [u32])
     (next <= u64::from(u32::MAX >> SHIFT) + 1).then_some(())
 }
 
-/// The gap of a byte of at least [`LONG`] and a low byte. Takes what is left of very long gaps from `highs`.
+/// The long gap with this byte, which is at least [`LONG`], and this low byte. The rest of a very long gap
+/// is taken from `highs`.
 #[inline]
 pub(crate) fn long_gap(byte: u32, low: u8, highs: &mut &[u8]) -> Option<u32> {
     let mut high = byte - LONG;
@@ -196,13 +198,13 @@ pub(crate) fn long_gap(byte: u32, low: u8, highs: &mut &[u8]) -> Option<u32> {
 
 const HIGHEST: u64 = 0x8080_8080_8080_8080;
 
-/// The highest bit of each of the eight bytes that is at least `LONG`.
+/// Marks the bytes of a word that are at least `LONG`, by their highest bits.
 #[inline(always)]
 fn longs(word: u64) -> u64 {
     word & (word << 1) & HIGHEST
 }
 
-/// The number of long gaps among some bytes, and whether there is a very long one.
+/// The number of long gaps among some bytes, and whether one of them is very long.
 #[inline]
 fn count_longs(bytes: &[u8]) -> (usize, bool) {
     // Eight counters of one byte each.
@@ -223,13 +225,13 @@ fn count_longs(bytes: &[u8]) -> (usize, bool) {
 
 const EVEN_BYTES: u64 = 0x00ff_00ff_00ff_00ff;
 
-/// The highest bit of each of the eight bytes that is 255.
+/// Marks the bytes of a word that are 255, by their highest bits.
 #[inline(always)]
 fn very_longs(word: u64) -> u64 {
     word & ((word & !HIGHEST) + 0x0101_0101_0101_0101) & HIGHEST
 }
 
-/// Most bytes that `marks` takes.
+/// The most bytes that `marks` accepts.
 const MARKED: usize = 64;
 
 /// Bit mask of the bytes of long gaps. The number of bytes is a multiple of eight.

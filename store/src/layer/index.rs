@@ -1,9 +1,9 @@
-//! The index of a layer file: its blocks and shards, and how the parts of several encoders join.
+//! The index of a layer file: its blocks and shards, joined from the parts of several encoders.
 
 use crate::key::EntryKey;
 use crate::layer::sample::{self, Sample};
 
-/// Most words of the states of one entry. A longer list takes several entries.
+/// The most words of states in one entry. A longer list takes several entries.
 pub const MAX_ENTRY_WORDS: usize = 1 << 24;
 
 /// A block's entry in the index.
@@ -28,8 +28,8 @@ pub struct BlockMeta {
 }
 
 impl BlockMeta {
-    /// Whether the block begins with the region with which the block before ends. In a layer it then
-    /// continues that region's list.
+    /// Whether the block begins with the same region as the block before ends. In a layer it then
+    /// continues the list of that region.
     pub(crate) fn follows(&self, before: &BlockMeta) -> bool {
         before.last == self.first
     }
@@ -48,7 +48,7 @@ pub struct ShardEntry {
     pub states: u64,
 }
 
-/// What one encoder wrote of a shard.
+/// The counts of a shard in the part of a file that one encoder wrote.
 #[derive(Copy, Clone, Debug, Eq, PartialEq)]
 pub struct ShardCount {
     /// The shard.
@@ -59,7 +59,7 @@ pub struct ShardCount {
     pub states: u64,
 }
 
-/// What one encoder wrote of a file, for [`LayerWriter::seal`](crate::LayerWriter::seal).
+/// The part of a file that one encoder wrote, for [`LayerWriter::seal`](crate::LayerWriter::seal).
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct FilePart {
     /// The blocks, in key order.
@@ -79,8 +79,8 @@ pub(crate) struct Index {
 }
 
 impl Index {
-    /// Joins the parts of all encoders. Two parts may have the same key only if keys may repeat, as in a
-    /// run. `continues` says whether a list may go on in the next block.
+    /// Joins the parts of all encoders. `repeats` is true if several parts may have the same key, as in a
+    /// run; `continues`, if a list may continue in the next block.
     ///
     /// # Errors
     /// A description of the first two blocks that overlap.
@@ -113,7 +113,7 @@ impl Index {
     }
 }
 
-/// The keys of lists that go on in the next block of the same part, once for each such block.
+/// The keys of lists that continue in the next block of the same part, once for each such block.
 fn continued(parts: &[FilePart]) -> Vec<EntryKey> {
     let pairs = parts.iter().flat_map(|part| part.blocks.windows(2));
     pairs.filter(|pair| pair[1].follows(&pair[0])).map(|pair| pair[1].first).collect()

@@ -6,11 +6,11 @@ use crate::layer::{bits, gaps, wide};
 /// A strictly increasing list of states, encoded. Equal lists have equal bytes.
 #[derive(Copy, Clone, Debug, Eq, PartialEq)]
 pub struct List<'a> {
-    /// The width of its locals.
+    /// The width of the locals.
     pub width: LocalWidth,
     /// The lowest bit of all states, if they share it.
     pub bit: Option<u32>,
-    /// One byte for each state: its gap to the state before, or the high part of that, see
+    /// One byte for each state: the gap to the state before, or the high part of the gap. See
     /// `docs/format.md`.
     pub gaps: &'a [u8],
     /// The low bytes of long gaps; of wide locals, the low bits of all gaps.
@@ -59,8 +59,8 @@ impl List<'_> {
         wide::get_list(self.bit, self.columns(), |local: L| local.append(words))
     }
 
-    /// Decodes the states into `locals`, replacing its content; `None` if the bytes are not a list or
-    /// its width is another.
+    /// Decodes the states into `locals`, replacing its content; `None` if the bytes are not a list, or
+    /// `L` does not have the width of the list.
     #[must_use]
     pub fn decode_locals<L: LocalWord>(&self, locals: &mut Vec<L>) -> Option<()> {
         locals.clear();
@@ -80,9 +80,9 @@ impl List<'_> {
         wide::get_list(self.bit, self.columns(), |local| locals.push(local))
     }
 
-    /// Clears the states in a set of bits, which takes less time than to decode them; `None` if the bytes are
-    /// not a list of locals of one word. Bit n is the state n, or, where the states share the lowest bit,
-    /// the state whose other bits are n. States beyond the set are ignored.
+    /// Clears the states in a bit set, which is faster than decoding them; `None` if the bytes are not a
+    /// list of locals of one word. Bit n of the set stands for the state n, or, if the states share the
+    /// lowest bit, for the state whose other bits are n. States beyond the set are ignored.
     #[must_use]
     pub fn clear(&self, set: &mut [u64]) -> Option<()> {
         match self.width {
@@ -101,7 +101,7 @@ impl List<'_> {
 pub struct ListBuf {
     width: LocalWidth,
     bit: Option<u32>,
-    /// Longer than the list.
+    /// The gaps, in the first `len` bytes.
     gaps: Vec<u8>,
     /// Number of states.
     len: usize,
@@ -110,7 +110,7 @@ pub struct ListBuf {
 }
 
 impl ListBuf {
-    /// Encodes a strictly increasing list of locals of one word, replacing the list before.
+    /// Encodes a strictly increasing list of locals of one word. It replaces the list in the buffer.
     #[inline]
     pub fn encode(&mut self, states: &[u32]) -> List<'_> {
         self.width = LocalWidth::One;
@@ -127,7 +127,7 @@ impl ListBuf {
         self.list()
     }
 
-    /// Encodes a strictly increasing list, replacing the one before.
+    /// Encodes a strictly increasing list. It replaces the list in the buffer.
     pub fn encode_locals<L: LocalWord>(&mut self, locals: &[L]) -> List<'_> {
         if let Some(locals) = L::as_narrow(locals) {
             return self.encode(locals);
@@ -145,7 +145,7 @@ impl ListBuf {
         self.list()
     }
 
-    /// Encodes a strictly increasing list of locals given as words, replacing the list before.
+    /// Encodes a strictly increasing list of locals, given as words. It replaces the list in the buffer.
     pub fn encode_words(&mut self, width: LocalWidth, words: &[Word]) -> List<'_> {
         fn locals<L: LocalWord>(words: &[Word]) -> Vec<L> {
             words.chunks_exact(L::WIDTH.words()).map(L::read).collect()

@@ -6,7 +6,7 @@ use std::fmt::Debug;
 
 use bytemuck::{TransparentWrapper, TransparentWrapperAlloc};
 
-/// A word of a list of locals. [`LocalWidth`] tells how many words a local takes.
+/// A word of a list of locals. A local takes [`LocalWidth::words`] of them.
 #[derive(Copy, Clone, Debug, Default, Eq, PartialEq, TransparentWrapper)]
 #[repr(transparent)]
 pub struct Word(pub u32);
@@ -84,12 +84,12 @@ impl LocalWidth {
         u32::BITS * self.words() as u32
     }
 
-    /// The number that stands for the width in a header: the logarithm of the number of words.
+    /// The code of the width in a header: the binary logarithm of the number of words.
     pub(crate) fn code(self) -> u8 {
         self.words().ilog2() as u8
     }
 
-    /// The width of a code.
+    /// The width with a code; None if there is none.
     pub(crate) fn of(code: u8) -> Option<LocalWidth> {
         Self::ALL.get(usize::from(code)).copied()
     }
@@ -101,10 +101,10 @@ impl LocalWidth {
         words.len() / self.words()
     }
 
-    /// The local with a number in a slice of words.
+    /// The local number `number`, counted from 0, in a slice of words.
     ///
     /// # Panics
-    /// If `words` has at most `number` locals.
+    /// If `words` has `number` or fewer locals.
     #[inline]
     #[must_use]
     pub fn get(self, words: &[Word], number: usize) -> u128 {
@@ -129,7 +129,7 @@ impl LocalWidth {
         words.extend(all);
     }
 
-    /// Whether a strictly increasing list, given as words, has a local.
+    /// Whether a strictly increasing list, given as words, contains a local.
     #[must_use]
     pub fn contains(self, words: &[Word], local: u128) -> bool {
         let (mut from, mut to) = (0, self.count(words));
@@ -156,32 +156,32 @@ pub trait LocalWord: Copy + Ord + Debug + Default + Into<u128> + Send + Sync + '
     /// The width of its locals.
     const WIDTH: LocalWidth;
 
-    /// The low bits of an integer.
+    /// The low bits of an integer, as many as fit.
     fn truncate(wide: u128) -> Self;
 
-    /// The local at the beginning of a slice of words, which has a whole one.
+    /// The first local of a slice of words. The slice must have enough words for it.
     fn read(words: &[Word]) -> Self;
 
-    /// Appends its words.
+    /// Appends the words of this local.
     fn append(self, words: &mut Vec<Word>);
 
-    /// Appends the words of several, given as integers of 64 bits.
+    /// Appends the words of several locals, given as 64-bit integers.
     fn append_all(locals: &[u64], words: &mut Vec<Word>) {
         locals.iter().for_each(|local| Self::truncate((*local).into()).append(words));
     }
 
-    /// Number of bits without leading zeros.
+    /// Number of bits, without leading zeros.
     fn length(self) -> u32;
 
-    /// Its bits from a place on, as far as they fit.
+    /// The bits from bit `from` on, as many as fit a `usize`.
     fn high(self, from: u32) -> usize;
 
-    /// The locals, if this is `u32`.
+    /// The same slice if `Self` is `u32`; otherwise None.
     fn as_narrow(_: &[Self]) -> Option<&[u32]> {
         None
     }
 
-    /// The locals, if this is `u32`.
+    /// The same list if `Self` is `u32`; otherwise None.
     fn as_narrow_mut(_: &mut Vec<Self>) -> Option<&mut Vec<u32>> {
         None
     }

@@ -7,7 +7,8 @@ use std::sync::Arc;
 
 use crate::fs::file_system::{Fs, FsFile, FsRead};
 
-/// Larger files are removed instead of recycled, because a recycled file keeps its disk space.
+/// The most bytes of a recycled file. A larger file is removed, because a recycled file keeps its disk
+/// space.
 pub(crate) const MAX_BYTES: u64 = 4 << 20;
 
 /// Guard of an incomplete file: removes it unless it was sealed.

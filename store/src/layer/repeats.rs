@@ -1,5 +1,7 @@
-//! Repeated lists of a block. Regions of one class often have the same states, so a block stores
-//! each list once, and later entries name it by its number: 0 for the block's first list.
+//! Repeated lists of a block.
+//!
+//! Regions of one class often have the same states. So a block stores each list once, and later entries
+//! refer to it by its number in the block, from 0.
 
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -37,8 +39,8 @@ impl ListPlace {
     }
 }
 
-/// Where a list begins in each column: the end of the list before. Small, because a block has
-/// thousands of them. Columns have at most 2^27 bytes.
+/// The start of a list in each column, which is the end of the list before. It is small, because a block
+/// has thousands of lists. 32 bits suffice, as columns have at most 2^27 bytes.
 #[derive(Copy, Clone, Debug)]
 struct Start {
     columns: [u32; 3],
@@ -48,12 +50,12 @@ struct Start {
 /// The places of the lists of a block, by number.
 #[derive(Debug, Default)]
 pub(crate) struct ListPlaces {
-    /// The start of each list, and the start of the next one.
+    /// The start of each list, followed by the start of the list that comes next.
     starts: Vec<Start>,
 }
 
 impl ListPlaces {
-    /// Removes all lists. The next one begins at `columns`.
+    /// Removes all lists. The first list will begin at `columns`.
     #[inline]
     pub(crate) fn begin(&mut self, columns: [usize; 3]) {
         self.starts.clear();
@@ -86,11 +88,11 @@ impl ListPlaces {
     }
 }
 
-/// Finds lists that the open block of an encoder has already.
+/// Hash table of the lists in the open block of an encoder.
 #[derive(Debug)]
 pub(crate) struct ListTable {
     places: ListPlaces,
-    /// By hash, with linear probing; at most half full. Their number is a power of two.
+    /// Slots by hash, with linear probing. Their number is a power of two, and at most half are used.
     slots: Vec<Slot>,
 }
 
@@ -102,7 +104,7 @@ struct Slot {
     next_number: u32,
 }
 
-/// Slots of a table with few lists.
+/// The fewest slots of a table.
 const LEAST_SLOTS: usize = 256;
 
 /// Hash of a list, for [`ListTable`].
@@ -125,7 +127,7 @@ impl ListTable {
         table
     }
 
-    /// Removes all lists. This takes no longer than adding them.
+    /// Removes all lists, in time proportional to their number.
     pub(crate) fn clear(&mut self) {
         let slots = if 8 * self.places.len() < self.slots.len() {
             LEAST_SLOTS
@@ -137,7 +139,8 @@ impl ListTable {
         self.places.begin([0; 3]);
     }
 
-    /// The number of an equal list. `columns` are the block's columns of gaps, lows and highs.
+    /// The number of an equal list, if there is one. `columns` are the block's columns of gaps, lows and
+    /// highs.
     #[inline]
     pub(crate) fn find(&self, hash: u32, list: List<'_>, columns: [&[u8]; 3]) -> Option<u32> {
         let mut at = self.first(hash);
@@ -155,8 +158,8 @@ impl ListTable {
         None
     }
 
-    /// Adds a list that is not in the table, after its bytes were added to the columns, which have
-    /// the given lengths now.
+    /// Adds a list that is not in the table. Its bytes have been added to the columns, whose lengths are
+    /// now `columns`.
     pub(crate) fn add(&mut self, hash: u32, bit: Option<u32>, columns: [usize; 3]) {
         self.places.add(bit, columns);
         let lists = self.places.len();

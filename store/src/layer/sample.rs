@@ -1,13 +1,13 @@
 //! Samples of a file's keys, for splitting a pass over it evenly between threads.
 //!
-//! They are taken while the file is written, so that a split need not be at a block boundary.
+//! Samples are taken while the file is written. They allow splits within a block.
 
 use crate::key::EntryKey;
 
 /// Initial number of states from one sample to the next.
 const FIRST_STEP: u64 = 1024;
-/// At this many samples every second one is dropped and the step doubles. This is fine enough for
-/// any number of threads, and bounds the memory for a wide layer.
+/// At this many samples, every second sample is merged into the one before, and the step doubles. This is
+/// fine enough for any number of threads, and limits the memory for a wide layer.
 const MAX_SAMPLES: usize = 512;
 
 /// A key and the number of states from there to the next sample.
@@ -15,11 +15,11 @@ const MAX_SAMPLES: usize = 512;
 pub struct Sample {
     /// Key of a region.
     pub key: EntryKey,
-    /// Number of states of this region and of those up to the next sample.
+    /// Number of states of this region and of the regions up to the next sample.
     pub states: u64,
 }
 
-/// Takes samples of regions that come in key order.
+/// Takes samples of regions, which must come in key order.
 #[derive(Debug)]
 pub(crate) struct Sampler {
     step: u64,
@@ -54,7 +54,7 @@ impl Sampler {
     }
 }
 
-/// Merges the samples of several parts, in any order.
+/// Merges the samples of several parts, which may come in any order.
 pub(crate) fn merge(mut all: Vec<Sample>) -> Vec<Sample> {
     all.sort_by_key(|sample| sample.key);
     while all.len() > 2 * MAX_SAMPLES {
@@ -64,7 +64,7 @@ pub(crate) fn merge(mut all: Vec<Sample>) -> Vec<Sample> {
     all
 }
 
-/// Drops every second sample.
+/// Merges every second sample into the one before.
 fn thin(samples: &mut Vec<Sample>) {
     let len = samples.len().div_ceil(2);
     for i in 0..len {
@@ -84,8 +84,8 @@ pub(crate) fn split_keys(
     let (mut keys, mut done, mut next) = (Vec::new(), 0_u128, 1);
     let mut before: Option<EntryKey> = None;
     for sample in samples {
-        // Split before this sample if at least half of its states lie behind the mark. Keys may
-        // repeat in a run; equal keys stay together.
+        // Split before this sample if at least half of its states lie after the mark. Keys may repeat in
+        // a run; equal keys stay together.
         let middle = done + u128::from(sample.states) / 2;
         let mut marks = 0;
         while next + marks < parts && middle * parts >= total * (next + marks) {
@@ -101,13 +101,13 @@ pub(crate) fn split_keys(
     keys
 }
 
-/// A split moves to a block boundary that is within this fraction of a part.
+/// A split moves to a block boundary that is at most 1/24 of a part away.
 const ALIGN_FRACTION: u64 = 24;
 
 /// Moves split keys to block boundaries nearby.
 ///
-/// A block that is split is read by both parts. Stable boundaries also raise the hit rate of the
-/// memo table.
+/// If a split is within a block, the tasks of both parts must read the block. Stable boundaries also
+/// raise the hit rate of the memo table.
 pub(crate) fn align_to_blocks(
     mut keys: Vec<EntryKey>,
     blocks: impl Iterator<Item = Sample>,

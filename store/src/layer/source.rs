@@ -1,9 +1,9 @@
-//! Where the bytes of a sealed file are, and how ranges of them are read.
+//! Location of a sealed file, in memory or on disk, and reads of byte ranges.
 //!
-//! A file is read with positioned reads into a buffer of the caller, not through a memory map: an
-//! unreadable sector or a file that another process has cut is an error of the read, whereas a map
-//! would end the process with SIGBUS. A block is checked and decompressed from the buffer, so it is
-//! the same bytes that were checked.
+//! Files are read by positioned reads into a buffer of the caller, not through a memory map. So an
+//! unreadable sector, or a file that another process has cut, is an error of the read; with a memory map,
+//! it would end the process with SIGBUS. A block is checked and decompressed in the buffer, so the
+//! decompressed bytes are those that were checked.
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -12,7 +12,7 @@ use crate::error::{Result, StoreError};
 use crate::fs::file_system::{Fs, FsFile, FsRead};
 use crate::fs::reading::{ends_early, read_exact};
 
-/// Buffers of a larger block are freed when it has been decoded.
+/// The most bytes of a buffer that is kept. The buffer of a larger block is freed after decoding.
 const KEPT_BYTES: usize = 1 << 20;
 
 /// Bytes and location of a sealed file.
@@ -22,25 +22,25 @@ pub(crate) struct Source {
     location: Mutex<Location>,
 }
 
-/// Where the bytes of a file are.
+/// The bytes of a file, in memory or on disk.
 #[derive(Debug)]
 pub(crate) enum Content {
     Memory {
         bytes: Vec<u8>,
-        /// Name in messages, for as long as there is no path.
+        /// Name in messages while there is no path.
         name: PathBuf,
     },
-    /// On disk. None if each read opens the file, see [`Source::close`].
+    /// A file on disk, open for reading; None if each read opens the file, see [`Source::close`].
     File(Mutex<Option<Arc<dyn FsRead>>>),
 }
 
-/// Where the file is on disk, if it is.
+/// Location of a file on disk; empty if there is no file.
 #[derive(Debug, Default)]
 pub(crate) struct Location {
     pub(crate) file: Option<(Arc<dyn Fs>, PathBuf)>,
-    /// Synced under its final name.
+    /// Whether the file was synced under its final name.
     pub(crate) durable: bool,
-    /// Handle for recycling the file.
+    /// The file, open for writing, if it can be recycled.
     pub(crate) open: Option<Box<dyn FsFile>>,
 }
 
@@ -69,7 +69,7 @@ impl Source {
         }
     }
 
-    /// The bytes from `offset` on, `len` of them; those of a file on disk are read into `buffer`.
+    /// The `len` bytes from `offset` on. Bytes of a file on disk are read into `buffer`.
     ///
     /// # Errors
     /// `Read` if the file cannot be read there, `Corrupt` if it ends before, `Io` or `NotFound` if a
@@ -120,7 +120,7 @@ impl Source {
         }
     }
 
-    /// Closes the file. Each later read opens it by its path, and closes it again.
+    /// Closes the file. Each later read opens the file by its path, and closes it again.
     pub(crate) fn close(&self) {
         if let Content::File(open) = &self.content {
             lock(open).take();
@@ -140,7 +140,7 @@ impl Source {
         lock(&self.location)
     }
 
-    /// The open file, which is not read any more, and its location.
+    /// Splits the source into the file open for reading and the location.
     pub(crate) fn into_parts(self) -> (Option<Arc<dyn FsRead>>, Location) {
         let reader = match self.content {
             Content::Memory { .. } => None,

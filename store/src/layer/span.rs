@@ -1,4 +1,4 @@
-//! Ranges of bytes that are still to be read.
+//! Unread ranges of bytes.
 
 use crate::layer::varint;
 
@@ -10,7 +10,7 @@ pub(crate) struct Span {
 }
 
 impl Span {
-    /// Skips `count` bytes and returns where they begin; `None` if there are fewer.
+    /// Skips `count` bytes and returns their start; `None` if fewer are left.
     #[inline]
     pub(crate) fn take(&mut self, count: usize) -> Option<usize> {
         let start = self.at;

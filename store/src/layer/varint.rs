@@ -26,7 +26,7 @@ pub(crate) fn get(raw: &[u8], pos: &mut usize) -> Option<u32> {
         *pos += 1;
         value |= u32::from(byte & 0x7f) << shift;
         if byte < 0x80 {
-            // The shortest form only: one value, one encoding.
+            // Only the shortest form is valid, so that each value has one encoding.
             return (byte != 0 && (shift < 28 || byte < 0x10)).then_some(value);
         }
     }

@@ -1,4 +1,4 @@
-//! Verification of a layer file: every checksum, every key, every count.
+//! Verification of a layer file: all checksums, keys and counts.
 
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -9,7 +9,7 @@ use crate::layer::file::Layer;
 use crate::layer::format;
 use crate::layer::local::Word;
 
-/// What [`Layer::verify`] counted.
+/// Counts of a layer by [`Layer::verify`].
 #[derive(Copy, Clone, Debug, Default, Eq, PartialEq)]
 pub struct VerifiedCounts {
     /// Number of regions (of entries, in a run).
@@ -19,7 +19,7 @@ pub struct VerifiedCounts {
 }
 
 impl Layer {
-    /// Re-reads the whole file and checks the checksum of every block, without decoding any.
+    /// Reads the whole file again and checks the checksum of every block, without decoding blocks.
     ///
     /// # Errors
     /// `Corrupt` at the first mismatch; `Read` if the file cannot be read.
@@ -38,11 +38,11 @@ impl Layer {
         Ok(())
     }
 
-    /// Re-reads the whole file and checks the index, the checksum of every block, the order of keys
-    /// and locals, and all counts.
+    /// Reads the whole file again and checks the index, the checksum of every block, the order of keys
+    /// and locals, and all counts. Returns the counts.
     ///
-    /// `visit` gets the words of every region, for instance to recompute the digest, which is not
-    /// checked here.
+    /// The digest is not checked. `visit` is called with the key and the words of each region; a caller
+    /// can compute the digest from them.
     ///
     /// # Errors
     /// `Corrupt` at the first mismatch; `Read` if the file cannot be read; `Codec` if zstd has no memory.
@@ -50,7 +50,7 @@ impl Layer {
         let name = self.name();
         let layout = format::read_layout(&name, &self.data().source)?;
         let mut cursor = LayerCursor::new()?;
-        // Each with its regions and states.
+        // (shard, regions, states)
         let mut shards: Vec<(u32, u64, u64)> = Vec::with_capacity(layout.shards.len());
         let mut count = VerifiedCounts::default();
         let width = self.header().width;

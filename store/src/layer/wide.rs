@@ -1,20 +1,21 @@
 //! Encoding of lists of wide locals, in three columns.
 //!
-//! Wide locals are far apart, and the low bits of their gaps are random. A gap is split: the first
-//! column has a byte for its high part, the second its low bits, packed without a gap, after a byte
-//! that says how many there are. The third column has the rest of high parts that do not fit a byte, as
-//! varints. The decoder never reads past its input and reports malformed input as `None`.
+//! Wide locals are far apart, and the low bits of their gaps are random. So each gap is split into a high
+//! part and low bits; all gaps of a list have the same number of low bits. The first column has one byte
+//! for each high part. The second column has a byte with the number of low bits, then the packed low bits.
+//! The third column has, as varints, the rest of high parts that do not fit a byte. The decoder never
+//! reads past its input and reports malformed input as `None`.
 
 use crate::layer::gaps::Lists;
 use crate::layer::local::{LocalWidth, LocalWord};
 use crate::layer::span::Span;
 use crate::layer::varint;
 
-/// The byte of a high part of at least this much.
+/// The byte of a high part that is this or more.
 const MOST: u64 = 255;
 
-/// Bits of the mean high part: enough that few exceed a byte. A byte takes about log2(mean) + 1.5 bits
-/// when it is compressed, as much as the gap's low bits would have taken.
+/// Number of bits of the mean high part, chosen so that few high parts exceed a byte. A compressed byte
+/// takes about log2(mean) + 1.5 bits, as many as these bits would take among the low bits.
 const HIGH_BITS: u32 = 6;
 
 /// Bits that one read or write moves.
@@ -27,8 +28,8 @@ pub(crate) fn common_bit<L: LocalWord>(list: &[L]) -> Option<u32> {
     list.iter().all(|local| bit(local) == first).then_some(first)
 }
 
-/// Encodes a strictly increasing list, without the lowest bits if they are `common`. `bytes` has room
-/// for the list.
+/// Encodes a strictly increasing list; if `common`, without the lowest bit of each local. `bytes` has room
+/// for one byte per local.
 pub(crate) fn put_list<L: LocalWord>(
     list: &[L],
     common: bool,
@@ -43,7 +44,7 @@ pub(crate) fn put_list<L: LocalWord>(
     lows.push(bits as u8);
     let start = lows.len();
     let used = low_bytes(list.len(), bits);
-    // The last write ends behind the list.
+    // The last write may extend beyond the bytes that are used.
     lows.resize(start + used + 2 * size_of::<u64>(), 0);
     let mut writer = BitWriter { bytes: &mut lows[start..], at: 0, pending: 0, fill: 0 };
     let mask = (1_u128 << bits) - 1;
@@ -64,12 +65,13 @@ pub(crate) fn put_list<L: LocalWord>(
     lows.truncate(start + used);
 }
 
-/// Low bits of the gaps of a list whose last value has `length` bits. The others are at most 32.
+/// Number of low bits of the gaps of a list whose last value has `length` bits. The high parts then have
+/// at most 32 bits.
 fn low_bits(length: u32, count: usize) -> u32 {
     length.saturating_sub((count.ilog2() + HIGH_BITS).min(u32::BITS))
 }
 
-/// Bytes of the packed low bits of a list.
+/// Number of bytes of the packed low bits of a list.
 fn low_bytes(count: usize, bits: u32) -> usize {
     (count * bits as usize).div_ceil(8)
 }
@@ -94,7 +96,7 @@ pub(crate) fn take(lists: &mut Lists, raw: &[u8], count: usize) -> Option<[Span;
     )
 }
 
-/// Decodes a list, given as its common lowest bit and its three columns, and gives each local to `put`.
+/// Decodes a list, given as its common lowest bit and its three columns. Passes each local to `put`.
 pub(crate) fn get_list<L: LocalWord>(
     bit: Option<u32>,
     columns: [&[u8]; 3],
@@ -121,7 +123,7 @@ pub(crate) fn get_list<L: LocalWord>(
             high += u128::from(varint::get(highs, &mut at)?);
             highs = &highs[at..];
         }
-        // With two words, nothing can overflow: a high part has 33 bits.
+        // In locals of two words, nothing can overflow: a high part has at most 33 bits.
         let shifted = high << bits;
         if L::WIDTH == LocalWidth::Four && shifted >> bits != high {
             return None;
@@ -136,11 +138,11 @@ pub(crate) fn get_list<L: LocalWord>(
     highs.is_empty().then_some(())
 }
 
-/// Appends numbers of some bits to bytes, low ones first.
+/// Writes numbers of any number of bits into bytes, low bits first.
 struct BitWriter<'a> {
     bytes: &'a mut [u8],
     at: usize,
-    /// Bits that are not in `bytes` yet, fewer than eight.
+    /// Bits that are not in `bytes` yet: the lowest `fill`, fewer than eight.
     pending: u64,
     fill: u32,
 }
@@ -175,10 +177,10 @@ impl BitWriter<'_> {
     }
 }
 
-/// Reads numbers of some bits.
+/// Reads numbers of any number of bits.
 struct BitReader<'a> {
     bytes: &'a [u8],
-    /// Bits that have been read.
+    /// Number of bits read so far.
     at: usize,
 }
 
@@ -233,7 +235,7 @@ mod tests {
         Some(found)
     }
 
-    /// Two equal lists after each other are taken one by one.
+    /// Encodes a list twice in a row, and decodes both copies.
     fn assert_round_trip<L: LocalWord>(list: &[L]) {
         let (bit, columns) = encode(list);
         let mut raw = Vec::new();
@@ -330,7 +332,7 @@ mod tests {
         }
     }
 
-    /// A list in memory may have more states than one in a file.
+    /// A list in memory may have more states than an entry in a file.
     #[test]
     fn the_high_part_of_a_gap_fits_a_varint() {
         assert_eq!(low_bits(64, 1 << 24), 64 - 24 - HIGH_BITS);

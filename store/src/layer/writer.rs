@@ -14,8 +14,8 @@ use crate::layer::source::{Content, Location, Source, lock};
 
 const IN_MEMORY: &str = "<memory>";
 
-/// A layer file that is being written. Encoders on several threads append their blocks to it.
-/// Dropping it before [`LayerWriter::seal`] removes the file.
+/// A layer file that is being written. Encoders on several threads append their blocks to it. The file is
+/// removed if the writer is dropped before [`LayerWriter::seal`].
 #[derive(Debug)]
 pub struct LayerWriter {
     header: LayerHeader,
@@ -41,7 +41,7 @@ enum Recycling {
 }
 
 impl LayerWriter {
-    /// Writes to memory: for narrow layers.
+    /// A writer to memory, for narrow layers.
     ///
     /// # Errors
     /// `Name` if the job id is longer than 255 bytes.
@@ -59,8 +59,8 @@ impl LayerWriter {
         Self::create(fs, path, header, Recycling::Off)
     }
 
-    /// Overwrites a recycled file, or creates one that [`Layer::recycle`] can return later. A
-    /// recycled file keeps its path.
+    /// Overwrites `recycled`, or creates a file at `path`. [`Layer::recycle`] can return the file later. A
+    /// recycled file keeps its old path.
     ///
     /// # Errors
     /// Those of [`Self::file`]; the recycled file is then removed.
@@ -108,7 +108,7 @@ impl LayerWriter {
         &self.header
     }
 
-    /// Bytes written so far, without those that encoders still buffer.
+    /// Number of bytes written so far, without those that encoders still buffer.
     #[must_use]
     pub fn bytes(&self) -> u64 {
         match &self.sink {
@@ -157,7 +157,7 @@ impl LayerWriter {
             Sink::Memory(all) => {
                 let mut all = all.into_inner().unwrap_or_else(PoisonError::into_inner);
                 all.extend_from_slice(&tail);
-                // Memory budgets count the length, not the capacity.
+                // Memory budgets count the length only, so the capacity must not exceed it.
                 all.shrink_to_fit();
                 (Content::Memory { bytes: all, name: IN_MEMORY.into() }, Location::default())
             }

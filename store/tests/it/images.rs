@@ -14,7 +14,7 @@ type Entries = Vec<(EntryKey, Vec<u32>)>;
 
 const NAME: &str = "batch 7 of worker 3";
 
-/// Bytes of the header that [`header`] gives.
+/// Length of the header that [`header`] returns, in bytes.
 const HEADER: usize = 20 + 7;
 const TRAILER: usize = 96;
 
@@ -62,7 +62,7 @@ fn entries() -> impl Strategy<Value = Entries> {
     proptest::collection::btree_map(key, locals, 0..100).prop_map(|map| map.into_iter().collect())
 }
 
-/// Several blocks, compressed and not, with a key that repeats where it may.
+/// Entries of several blocks, some of them compressed. A run has a repeated key.
 fn sample(kind: FileKind) -> Entries {
     let mut all: Entries = (0..90_u32)
         .map(|i| {

@@ -147,7 +147,7 @@ fn names_stay_in_the_folder() {
     history.append(&escaping).unwrap();
     let record = history.checkpoint().unwrap();
     assert!(matches!(job.resume_history(&record), Err(StoreError::Corrupt { .. })));
-    // Lines that no checkpoint has checked end before it.
+    // Without a checkpoint, reading ends before the malformed line.
     assert_eq!(job.read_history(None).unwrap().lines, []);
 }
 
@@ -244,7 +244,7 @@ fn damage_behind_the_checkpoint_is_cut_off_and_before_it_is_found() {
     assert!(matches!(job.resume_history(&record), Err(StoreError::NotFound { .. })));
 }
 
-/// The next line would be appended to the incomplete one.
+/// A prefix that ends within a line is refused: the next line would be appended to an incomplete one.
 #[test]
 fn a_prefix_ends_with_a_line() {
     let data = tempfile::tempdir().unwrap();

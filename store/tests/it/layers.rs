@@ -31,7 +31,7 @@ fn options(block_bytes: usize) -> EncodeOptions {
     EncodeOptions { zstd_level: 1, block_bytes, ..EncodeOptions::default() }
 }
 
-/// Writes the entries with several encoders on as many threads, each a contiguous share.
+/// Writes the entries with several encoders, one per thread, each of which gets a contiguous share.
 fn write(writer: LayerWriter, entries: &Entries, encoders: usize, block_bytes: usize) -> Layer {
     let share = entries.len().div_ceil(encoders).max(1);
     let mut parts = std::thread::scope(|scope| {
@@ -260,7 +260,7 @@ fn an_empty_layer_is_a_layer() {
 
 #[test]
 fn released_pages_read_the_same_again() {
-    // More than the window that is released at a time, with incompressible gaps.
+    // A file of several megabytes, with incompressible gaps.
     let mut seed = 1_u64;
     let mut random = move || {
         seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
@@ -452,7 +452,7 @@ proptest! {
             Ok(()) | Err(StoreError::Corrupt { .. }) => {}
             other => prop_assert!(false, "{:?}", other),
         }
-        // From within a block, regions are passed over.
+        // A range that starts within a block makes the cursor skip regions.
         if let Ok(layer) = Layer::open(real(), &path, &expect) {
             let mut cursor = LayerCursor::new().unwrap();
             let mut result = cursor.start(&layer, KeyRange::from(from));

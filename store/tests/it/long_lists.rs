@@ -23,7 +23,8 @@ fn options(entry_words: usize, block_bytes: usize) -> EncodeOptions {
     EncodeOptions { entry_words, block_bytes, ..EncodeOptions::default() }
 }
 
-/// Writes entries with several encoders, each a contiguous share, as words or as encoded lists.
+/// Writes entries as words or as encoded lists, with several encoders, each of which gets a contiguous
+/// share.
 fn write(header: LayerHeader, entries: &Entries, encoders: usize, options: EncodeOptions) -> Layer {
     let (kind, width) = (header.kind, header.width);
     let writer = LayerWriter::memory(header).unwrap();
@@ -241,7 +242,7 @@ fn places(layer: &Layer) -> (Vec<u8>, usize, usize) {
     (bytes, footer, trailer)
 }
 
-/// Computes the checksums above the blocks again and opens the image as a layer.
+/// Recomputes the checksums of footer and trailer, and opens the image as a layer.
 fn reseal(mut bytes: Vec<u8>, footer: usize) -> Result<Layer> {
     let trailer = bytes.len() - 96;
     let checksum = xxh3_64(&bytes[footer..trailer]);
@@ -290,7 +291,7 @@ fn the_parts_of_a_list_must_increase() {
     let (second, third) = swapped[footer + 72..][..144].split_at_mut(72);
     second.swap_with_slice(third);
     assert_refused(reseal(swapped, footer), "states above those of the block before");
-    // A list may not end with a part that is missing, or be counted as another region.
+    // The last part of a list must not be missing, and a part must not count as another region.
     let mut renamed = bytes.clone();
     renamed[footer + 3 * 72 + 4] = 6;
     assert_refused(reseal(renamed, footer), "regions and states of all blocks");
@@ -324,12 +325,12 @@ fn other_repeated_keys_are_refused() {
         bytes[trailer - 24 + 8] -= 1;
         reseal(bytes, footer)
     };
-    // With the counts of a layer, it is one.
+    // If regions are counted as in a layer, the image is valid.
     forged(within_a_block).unwrap().verify(&mut |_, _| ()).unwrap();
     let same_state =
         [(key(5), vec![Word(1), Word(2)]), (key(5), vec![Word(2)]), (key(6), vec![Word(1)])];
     assert_refused(forged(same_state), "states above those of the block before");
-    // Counted as continued for its own shard only.
+    // A continued list is counted for its own shard only.
     let (mut bytes, footer, trailer) =
         run([(key(5), vec![Word(1)]), (key(5), vec![Word(2)]), (key(6), vec![Word(1)])], 1);
     bytes[trailer - 24 + 8] -= 1;

@@ -1,5 +1,5 @@
 //! Tests of files that cannot be read: unreadable sectors, and files that are cut while they are open.
-//! Each is an error with file and offset, and none ends the process.
+//! Each fault must be an error with file and offset, and must not end the process.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -19,7 +19,7 @@ fn write(fs: &Arc<dyn Fs>, path: &Path) -> Layer {
     let mut encoder = BlockEncoder::new(options).unwrap();
     let (regions, states) = (20, 2_000);
     for region in 0..regions {
-        // Incompressible gaps, others in each region.
+        // Incompressible gaps, different in each region.
         let noise = |i: u32| {
             let word = (i + region as u32 * states).wrapping_mul(0x9e37_79b1);
             (word ^ word >> 15).wrapping_mul(0x85eb_ca6b) >> 24
@@ -107,7 +107,7 @@ fn an_unreadable_sector_is_an_error_with_file_and_offset() {
                 let text = format!("{} at offset {offset}: ", path.display());
                 assert!(error.to_string().contains(&text), "{error}");
             }
-            // The fault of a disk may pass.
+            // The fault of a disk may be transient.
             files.faulty.heal();
             assert_eq!(read(&mut cursor, layer).unwrap(), states);
         }

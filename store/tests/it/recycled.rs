@@ -67,7 +67,7 @@ fn files(dir: &Path) -> usize {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
-    /// Layers grow and shrink, within the map of the file and beyond it.
+    /// Layers become larger and smaller than the file that they overwrite.
     #[test]
     fn the_last_content_is_read_back(
         sizes in proptest::collection::vec(prop_oneof![0_u32..20, 0_u32..600], 1..8),

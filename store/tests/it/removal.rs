@@ -67,7 +67,7 @@ fn a_removal_that_a_crash_interrupts_leaves_the_job_or_remains() {
                 assert_eq!(remove_remains(&RealFs, data.path()).unwrap(), 1);
                 assert!(names(data.path()).is_empty());
             }
-            // The deletion is complete, and not durable.
+            // The deletion is complete, but not durable.
             2 => assert!(removed.is_err() && left.is_empty()),
             _ => assert!(removed.unwrap() && left.is_empty()),
         }

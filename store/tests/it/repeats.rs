@@ -61,7 +61,7 @@ fn a_block_has_each_list_once() {
     let [block] = layer.blocks() else { panic!("{} blocks", layer.blocks().len()) };
     assert_eq!(block.states, 200 * 20_000);
     assert!(block.raw_len < 120_000 && block.stored_len < 20_000, "{block:?}");
-    // Also from an entry whose list is only in an entry before it.
+    // Also from an entry that repeats the list of an earlier entry.
     for from in [0, 1, 50, 8999, 9000, 19_999] {
         assert_read(&layer, &entries[from..]);
     }
@@ -69,7 +69,7 @@ fn a_block_has_each_list_once() {
 
 #[test]
 fn every_block_can_be_read_by_itself() {
-    // More than a block may have.
+    // More entries than fit one block.
     let entries = recurring(60_000);
     let layer = write(&entries);
     assert!(layer.blocks().len() > 2);
