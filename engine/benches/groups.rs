@@ -1,9 +1,9 @@
 //! Benchmark of the dense engine on groups of puzzles and on towers of Hanoi, in alternating runs:
 //! `cargo bench -p strata-engine --bench groups -- [ROUNDS] [PUZZLE ...]` (3 and all by default).
 //!
-//! The time of one thread is its processor time, so that it can be measured on a busy machine. Two
-//! threads have elapsed time, which needs a quiet one. Searches include the first use of their memory,
-//! not the tables of the space.
+//! With one thread, the processor time of the thread is measured, which works on a busy machine. With
+//! two threads, the elapsed time is measured, which needs an idle machine. Times include the first use of
+//! the search's memory, but not the construction of the space's tables.
 
 #[path = "../tests/it/dense/puzzles/mod.rs"]
 mod puzzles;
@@ -36,7 +36,7 @@ const PUZZLES: [Puzzle; 12] = [
     }),
 ];
 
-/// Processor time of this thread in seconds; None if the system does not tell.
+/// Processor time of this thread in seconds; None if the system does not report it.
 fn processor_seconds() -> Option<f64> {
     let text = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
     Some(text.split_whitespace().next()?.parse::<f64>().ok()? * 1e-9)
@@ -114,7 +114,7 @@ fn measure((name, open): &Puzzle, rounds: usize, is_verbose: bool) {
     for kernel in Kernel::available().into_iter().skip(1) {
         setups.push((format!("{kernel:?}"), Options { kernel: Some(kernel), ..plain.clone() }));
     }
-    // The first search of a process has to wait for its memory.
+    // The first search of a process is slower, as the system must provide its memory.
     search(&space, &plain, false);
     let mut times = vec![Vec::new(); setups.len()];
     for round in 0..rounds {

@@ -1,20 +1,20 @@
-//! Figures of given states, counted again: for files that another search wrote.
+//! Figures of states counted from their words, to verify files that another search wrote.
 
 use strata_space::LayerStats;
 use strata_space::dense::{DenseSpace, DenseTables};
 
 use crate::dense::digest::DigestTables;
 
-/// Counts states, positions, moves and digest of given words.
+/// Counts the states, positions, fixed positions and moves of given words, and computes their digest.
 pub struct Counter<'a> {
     space: &'a dyn DenseSpace,
     digest: Option<DigestTables>,
-    /// Lanes that have a move, by lane map.
+    /// For each lane map, the lanes that have its move.
     domains: Vec<u64>,
 }
 
 impl<'a> Counter<'a> {
-    /// A counter of states of a space, with digests or without.
+    /// A counter of states of a space. Without `has_digests`, digests are zero.
     pub fn new(space: &'a dyn DenseSpace, has_digests: bool) -> Counter<'a> {
         Counter {
             digest: has_digests.then(|| DigestTables::new(space)),
@@ -23,8 +23,8 @@ impl<'a> Counter<'a> {
         }
     }
 
-    /// The figures of the states of consecutive blocks: a word for each row. Regions are blocks with
-    /// states.
+    /// The figures of the states of consecutive blocks from `first_block` on. `words` has a word for each
+    /// row. Regions are blocks with states. Whether a goal is among the states is not determined.
     pub fn count(&self, first_block: u32, words: &[u64]) -> LayerStats {
         let tables = self.space.tables();
         let mut sum = LayerStats::default();
@@ -47,7 +47,7 @@ impl<'a> Counter<'a> {
         sum
     }
 
-    /// The legal moves of a block's states.
+    /// The number of legal moves of a block's states.
     fn moves(&self, tables: &DenseTables, block: u32, words: &[u64]) -> u64 {
         let steps = tables.moves().of_block(block);
         let classes = steps.filter_map(|step| tables.moves().of_class(step.class, words.len()));

@@ -1,12 +1,13 @@
-//! Digests of blocks: sums of the weights of their states, by tables.
+//! Digests of blocks: sums of the weights of their states, computed by table look-ups.
 
 use strata_space::Weight;
 use strata_space::dense::DenseSpace;
 
-/// Rows whose products fit a sum of 128 bits.
+/// Number of rows whose products are summed in 128 bits without overflow.
 const ROWS_PER_SUM: usize = 8;
 
-/// By byte of a word and its value, the sums of the weights of its lanes, below 2^61 each.
+/// For each byte of a word and each value of the byte: the two sums of the weights of its lanes, each
+/// below 2^61.
 type ByteSums = [[[u64; 2]; 256]; 8];
 
 /// Weights of lanes by byte, and of rows.
@@ -30,13 +31,13 @@ impl DigestTables {
         DigestTables { bytes, rows }
     }
 
-    /// Bytes of the tables of a space with this number of rows.
+    /// Bytes of the tables of a space whose blocks have `rows` rows.
     pub(crate) fn bytes(rows: u32) -> usize {
         size_of::<ByteSums>() + rows as usize * size_of::<Weight>()
     }
 
-    /// The sum of the weights of the states of these words, one for each row, without the block's
-    /// factor.
+    /// The sum of the weights of a block's states, without the block's factor. `words` has a word for
+    /// each row.
     pub(crate) fn of_rows(&self, words: &[u64]) -> Weight {
         let chunks = words.chunks(ROWS_PER_SUM).zip(self.rows.chunks(ROWS_PER_SUM));
         let sums = chunks.map(|(words, rows)| {
@@ -52,7 +53,7 @@ impl DigestTables {
         sums.sum()
     }
 
-    /// The sums of the weights of a word's lanes: eight terms below 2^61.
+    /// The sums of the weights of a word's lanes. They have eight terms below 2^61, so they fit 64 bits.
     #[inline(always)]
     fn lanes(&self, word: u64) -> [u64; 2] {
         let terms = self.bytes.iter().zip(word.to_le_bytes());

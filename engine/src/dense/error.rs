@@ -1,12 +1,12 @@
-//! Errors of the engine.
+//! Errors of the dense engine.
 
-/// A search cannot start, or cannot answer.
+/// The reason why a search cannot start, load a layer, or return a path.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SearchError {
     /// The planes and tables exceed the memory budget.
     #[error("{states} states need {needed} bytes of memory, more than the budget of {budget}")]
     Budget {
-        /// States of the space.
+        /// Number of states of the space.
         states: u64,
         /// Bytes needed.
         needed: u64,
@@ -16,7 +16,7 @@ pub enum SearchError {
     /// The system has no memory for the planes.
     #[error("the system refused {bytes} bytes of memory: {why}")]
     Allocation {
-        /// Bytes asked for.
+        /// Bytes requested.
         bytes: usize,
         /// The system's message.
         why: String,
@@ -30,10 +30,11 @@ pub enum SearchError {
         /// The layer that was loaded later.
         depth: u32,
     },
-    /// A search whose blocks are folded cannot push.
+    /// A push was requested for a space with folded blocks, which can only be pulled.
     #[error("symmetric blocks are folded, so layers are pulled and never pushed")]
     Push,
-    /// Depths modulo 3 give shortest paths only if edges are undirected.
+    /// A path was requested in a space with directed edges. Depths modulo 3 give shortest paths only if
+    /// edges are undirected.
     #[error("the moves are not closed under inversion, so depths modulo 3 give no shortest paths")]
     Directed,
 }

@@ -1,39 +1,40 @@
 //! Dense engine: searches a space whose states are numbered, with a few bits for every state.
 //!
-//! States are not listed. Each has a bit in four planes: two have its depth modulo 3, or that it was
-//! not reached, and one each the states of the current and of the next layer. A row of a block is a
-//! word of 64 lanes. A move takes a word to a word by one permutation of bits, so one table entry
-//! gives 64 successors. Nothing is sorted or hashed.
+//! States are not listed. Each state has one bit in each of four planes. Two planes hold its depth
+//! modulo 3, or that it was not reached; the other two hold the current and the next layer. A row of a
+//! block is a word of up to 64 lanes. A move takes a word to a word by one permutation of bits, so one
+//! table entry gives up to 64 successors. Nothing is sorted or hashed.
 //!
-//! A layer is made by pushing or by pulling, whichever needs fewer words. A push adds the successors
-//! of each word to the next plane. A pull collects for each word the states that have a predecessor
-//! in the current plane. Then the new words of each block are settled: what was reached before is
-//! removed, the rest is marked, counted and added to the digest.
+//! A layer is made by a *push* or by a *pull*, whichever needs fewer words. A push adds the successors
+//! of each word to the next plane. A pull collects, for each word, the states that have a predecessor
+//! in the current plane. Then the candidates of each block are *settled*: states that were reached
+//! before are removed; the rest are marked, counted and added to the digest.
 //!
-//! A thin layer that is stored elsewhere is made from a list of its successors' numbers, and no plane
-//! is read or cleared for it.
+//! The successors of a thin layer that is stored elsewhere are put into a list of numbers. Only the
+//! blocks that have one of them are then read.
 //!
-//! Of blocks that symmetries map to one another, a space may have one ([`DenseTables::is_folded`]). Its
-//! layers are pulled only, and a state counts as many positions as its block stands for.
+//! A space may store one block for all blocks that symmetries map to one another
+//! ([`DenseTables::is_folded`]). Its layers are always pulled, and a state counts as many positions as its
+//! block stands for.
 //!
 //! [`DenseTables::is_folded`]: strata_space::dense::DenseTables::is_folded
 //!
-//! A thread makes the next layer of a range of blocks. It writes only to that range, and reads only
-//! the current plane of the others. So results do not depend on the number of threads.
+//! Each thread makes the next layer of a range of blocks. It writes only to that range, and of other
+//! blocks reads only the current plane. So results do not depend on the number of threads.
 //!
 //! The modules; each uses only those listed before it:
 //!
-//! - `error`: why a search cannot start or answer
+//! - `error`: errors of a search
 //! - `kernel`: permutations of bits, for AVX-512, AVX2 and other processors
 //! - `options`: threads, memory, digests, kernel and direction
 //! - `plane`: planes in large pages
 //! - `digest`: sums of weights by tables
-//! - `count`: figures of given states
+//! - `count`: figures of states counted from their words
 //! - `pass`: one layer of a range of blocks
 //! - `tasks`: tasks of a layer on several threads
 //! - `search`: the whole space in memory: layer loop, queries, shortest paths
 //! - `layers`: the stored layers that a search by parts reads and writes
-//! - `thin`: a thin layer by a list of successors
+//! - `thin`: the layer after a thin one, from a list of successors
 //! - `parts`: a layer of a range of blocks, from layers that are stored elsewhere
 //!
 //! ```

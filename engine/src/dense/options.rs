@@ -1,4 +1,4 @@
-//! Options of a search.
+//! Options of a dense search.
 
 use strata_space::dense::DenseTables;
 
@@ -8,15 +8,15 @@ use crate::dense::kernel::Kernel;
 /// Options of a search. Kernel, direction and threads change its speed, never its results.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Options {
-    /// Threads, at least 1.
+    /// Number of threads, at least 1.
     pub threads: usize,
-    /// Limit in bytes of planes, tables and scratch memory, the space's tables included.
+    /// Limit, in bytes, of planes, tables (also those of the space) and scratch memory.
     pub memory: u64,
     /// Whether layers have digests.
     pub digest: bool,
-    /// The instructions to use; None for the best that the processor has.
+    /// The instructions to use; None for the fastest that the processor supports.
     pub kernel: Option<Kernel>,
-    /// How every layer is made; None for the cheaper way.
+    /// The direction in which all layers are made; None to choose the cheaper one for each layer.
     pub direction: Option<Direction>,
 }
 
@@ -28,11 +28,11 @@ impl Default for Options {
 }
 
 impl Options {
-    /// How every layer of a space is made; None for the cheaper way. Folded blocks are pulled: a push
-    /// would miss images of a successor in its own block.
+    /// The direction in which all layers of a space are made; None to choose the cheaper one for each
+    /// layer. Folded blocks are pulled: a push would miss the other images of a successor in its block.
     ///
     /// # Errors
-    /// [`SearchError::Push`] if the options ask for a push of folded blocks.
+    /// [`SearchError::Push`] if the options request a push of folded blocks.
     pub(crate) fn direction_of(
         &self,
         tables: &DenseTables,
@@ -45,11 +45,11 @@ impl Options {
     }
 }
 
-/// How a layer is made from the one before.
+/// The direction in which a layer is made from the layer before.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum Direction {
     /// From every state of the layer before to its successors.
     Push,
-    /// From every state that was not reached to its predecessors.
+    /// From every state that was not reached yet to its predecessors.
     Pull,
 }

@@ -1,7 +1,8 @@
-//! Search by parts: makes a layer of ranges of blocks from layers that are stored elsewhere.
+//! Search by parts: it makes a layer of ranges of blocks from layers that are stored elsewhere.
 //!
-//! Only one part of the space is in memory at a time: its states of the current layer and of the
-//! earlier ones, its candidates, and the current layer of one part that leads to it.
+//! Only one part of the space is in memory at a time, with four planes: its states of the current layer,
+//! its states of earlier layers, its candidates, and the current layer of one part that leads to it, the
+//! *source*.
 
 use std::fmt;
 use std::ops::Range;
@@ -18,13 +19,13 @@ use crate::dense::pass::{Context, Part, PartStats, Pass, Source};
 use crate::dense::plane::Plane;
 use crate::dense::{tasks, thin};
 
-/// Tasks of each thread, so that threads end at the same time.
+/// Number of tasks per thread, so that threads end at about the same time.
 const TASKS_PER_THREAD: usize = 4;
 
-/// The successors of thin layers may take 1/`THIN_SHARE` of the spare memory.
+/// The list of successors of a thin layer may take 1/`THIN_SHARE` of the spare memory.
 const THIN_SHARE: u64 = 16;
 
-/// Planes of a part: current, earlier and next layer, and the current layer of a source.
+/// Number of planes of a part: current, earlier and next layer, and the current layer of a source.
 const PLANES: usize = 4;
 
 /// A search that holds one part of the space in memory.
@@ -32,11 +33,11 @@ pub struct PartSearch {
     context: Context,
     threads: usize,
     direction: Option<Direction>,
-    /// Blocks of a part; the last one may have fewer.
+    /// Number of blocks of a part; the last part may have fewer.
     part_blocks: usize,
-    /// Bytes for the successors of a thin layer.
+    /// Limit of the list of successors of a thin layer, in bytes.
     thin_memory: u64,
-    /// By part, the parts from which moves lead to it, ascending.
+    /// For each part, the parts from which moves may lead to it, ascending.
     sources: Vec<Vec<u32>>,
     buffers: Buffers,
 }
@@ -78,8 +79,8 @@ impl PartSearch {
     /// A search whose parts are as large as the memory budget permits.
     ///
     /// # Errors
-    /// If not even one block fits the budget, the system refuses the memory, the processor lacks the
-    /// chosen kernel, or folded blocks are to be pushed.
+    /// [`SearchError`] if one block exceeds the budget, the system refuses the memory, the processor lacks
+    /// the chosen kernel, or folded blocks are to be pushed.
     pub fn new(space: &Arc<dyn DenseSpace>, options: &Options) -> Result<PartSearch, SearchError> {
         let kernel = Kernel::choose(options.kernel)?;
         let shape = space.tables().shape();
@@ -94,7 +95,7 @@ impl PartSearch {
         let thin_memory = spare / THIN_SHARE;
         let fitting = 1 + (spare - thin_memory) / per_block;
         let part_blocks = fitting.min(shape.blocks.into()) as usize;
-        // Equal parts.
+        // Parts of nearly equal size.
         let parts = (shape.blocks as usize).div_ceil(part_blocks);
         let part_blocks = (shape.blocks as usize).div_ceil(parts);
         Ok(PartSearch {
@@ -152,7 +153,7 @@ impl PartSearch {
         Ok(stats.layer)
     }
 
-    /// Whether the successors of the current layer are so few that a list of them is cheaper than
+    /// Whether the current layer has so few successors that listing them is cheaper than passes over
     /// planes.
     fn is_thin<L: PartLayers>(&self, blocks: &Range<u32>, layers: &L) -> bool {
         let tables = self.context.space.tables();
@@ -190,7 +191,8 @@ impl PartSearch {
         self.settle(&blocks, layers)
     }
 
-    /// Reads the layers of a part. Returns its words with states that no layer has.
+    /// Reads the current and the earlier layers of a part. Returns the number of its words with states
+    /// that are in none of them.
     fn load<L: PartLayers>(&mut self, blocks: &Range<u32>, layers: &L) -> Result<u64, L::Error> {
         let lanes = self.context.space.tables().shape().lane_mask();
         let rows = self.rows();
@@ -211,7 +213,7 @@ impl PartSearch {
         open.into_iter().sum()
     }
 
-    /// Reads the current layer of a source. Returns its words with states.
+    /// Reads the current layer of a source. Returns the number of its words with states.
     fn load_source<L: PartLayers>(
         &mut self,
         blocks: &Range<u32>,
@@ -243,7 +245,7 @@ impl PartSearch {
         let rows = self.rows();
         let counts = &self.buffers.source_counts[..source.len()];
         let active = counts.iter().filter(|count| **count > 0).count();
-        // Words that are pushed, and words that are pulled from blocks with states.
+        // Compares the words to push with the words to pull, in proportion to the blocks with states.
         let pulled = *open as f64 * active as f64 / source.len() as f64;
         let cheaper = if words as f64 <= pulled { Direction::Push } else { Direction::Pull };
         let direction = self.direction.unwrap_or(cheaper);
@@ -279,7 +281,7 @@ impl PartSearch {
         let done = tasks::run(threads, parts, |mut part| {
             let stats = pass.settle(&mut part);
             if stats.layer.states > 0 {
-                // Blocks without new states have other content.
+                // The words of blocks without new states are undefined.
                 let words = part.next.chunks_mut(rows).zip(part.counts.iter());
                 words.filter(|(_, count)| **count == 0).for_each(|(words, _)| words.fill(0));
                 layers.write(part.first as u32, part.next)?;
@@ -304,7 +306,7 @@ impl PartSearch {
 }
 
 impl Buffers {
-    /// The buffers of a part with these blocks; words and counters of the source.
+    /// The buffers of a part with these blocks, and the words and counters of the source.
     fn split(&mut self, blocks: &Range<u32>, rows: usize) -> (Part<'_>, &[u64], &[u32]) {
         let (count, words) = (blocks.len(), blocks.len() * rows);
         let part = Part {
@@ -322,7 +324,7 @@ impl Buffers {
     }
 }
 
-/// By part, the parts from which moves may lead to it.
+/// For each part, the parts from which moves may lead to it.
 fn sources(space: &dyn DenseSpace, part_blocks: usize) -> Vec<Vec<u32>> {
     let (tables, shape) = (space.tables(), space.tables().shape());
     let parts = (shape.blocks as usize).div_ceil(part_blocks);

@@ -11,17 +11,17 @@ use crate::dense::digest::DigestTables;
 use crate::dense::kernel::{Kernel, LaneKernel, LayerCode};
 use crate::dense::options::Direction;
 
-/// What a search reads and never changes.
+/// The read-only data of a search.
 pub(crate) struct Context {
     pub(crate) space: Arc<dyn DenseSpace>,
     pub(crate) kernel: LaneKernel,
     /// None if layers have no digests.
     pub(crate) digest: Option<DigestTables>,
-    /// Lanes that have a move, by lane map; None if every state has every move.
+    /// For each lane map, the lanes that have its move; None if every state has every move.
     pub(crate) domains: Option<Vec<u64>>,
 }
 
-/// How the next layer is made, and from what. All threads share it.
+/// A pass that makes the next layer from a source. All threads share it.
 pub(crate) struct Pass<'a> {
     pub(crate) context: &'a Context,
     pub(crate) source: Source<'a>,
@@ -34,25 +34,27 @@ pub(crate) struct Pass<'a> {
 pub(crate) struct Source<'a> {
     /// The first block.
     pub(crate) first: usize,
-    /// Its states, by word. Blocks without any may have other content.
+    /// The states, by word. The words of a block without states are undefined.
     pub(crate) words: &'a [u64],
-    /// Its states, or its words with states, by block.
+    /// For each block, a number that is 0 if the block has no states.
     pub(crate) counts: &'a [u32],
 }
 
-/// A range of blocks: what one thread writes.
+/// A range of blocks that one thread writes.
 pub(crate) struct Part<'a> {
     /// The first block.
     pub(crate) first: usize,
-    /// Depths modulo 3, by word.
+    /// Two planes of reached states, by word: a state was reached if its bit is set in either. A search
+    /// in memory marks depths modulo 3 in them; a search by parts reads earlier layers into the first and
+    /// the current layer into the second.
     pub(crate) depths: [&'a mut [u64]; 2],
     /// The states of the next layer, by word.
     pub(crate) next: &'a mut [u64],
-    /// States of the next layer, by block.
+    /// Number of states of the next layer, by block.
     pub(crate) counts: &'a mut [u32],
-    /// Words with states that were not reached, by block.
+    /// Number of words with states that were not reached, by block.
     pub(crate) open: &'a mut [u32],
-    /// Whether `next` has candidates of a block. Otherwise it has other content.
+    /// For each block, whether `next` has its candidates. If not, the words of the block are undefined.
     pub(crate) is_touched: &'a mut [bool],
 }
 
@@ -60,9 +62,9 @@ pub(crate) struct Part<'a> {
 #[derive(Copy, Clone, Default)]
 pub(crate) struct PartStats {
     pub(crate) layer: LayerStats,
-    /// Words with new states.
+    /// Number of words with new states.
     pub(crate) words: u64,
-    /// Words whose last states were reached.
+    /// Number of words whose last states were reached.
     pub(crate) closed: u64,
 }
 
@@ -75,7 +77,7 @@ impl PartStats {
 }
 
 impl<'a> Part<'a> {
-    /// Clears the candidates of a block before the first ones.
+    /// Clears the candidates of a block unless this has been done in this pass.
     #[inline]
     fn touch(&mut self, block: usize, rows: usize) {
         if !std::mem::replace(&mut self.is_touched[block], true) {
@@ -83,7 +85,7 @@ impl<'a> Part<'a> {
         }
     }
 
-    /// Splits it into at most `count` parts of equal numbers of blocks, ascending.
+    /// Splits the range into at most `count` parts with about equal numbers of blocks, ascending.
     pub(crate) fn split(mut self, count: usize, rows: usize) -> Vec<Part<'a>> {
         let (first, blocks) = (self.first, self.counts.len());
         let count = count.clamp(1, blocks.max(1));
@@ -114,7 +116,7 @@ impl<'a> Part<'a> {
     }
 }
 
-/// The words of a block of a range.
+/// The words of a block, counted from the start of a range.
 fn words_of(block: usize, rows: usize) -> Range<usize> {
     block * rows..(block + 1) * rows
 }
@@ -134,7 +136,7 @@ impl Scratch<'_> {
 }
 
 impl Context {
-    /// The tables of a space for a kernel that the processor has.
+    /// The data of a search of a space with a kernel, which the processor must support.
     pub(crate) fn new(space: &Arc<dyn DenseSpace>, kernel: Kernel, digest: bool) -> Context {
         let tables = space.tables();
         let domains = || tables.maps().iter().map(|map| map.domain()).collect();
@@ -168,7 +170,7 @@ impl Context {
         stats
     }
 
-    /// Figures of a block's states, which are these words. None of them closes a word.
+    /// Figures of the states of a block, given as words. `closed` is left 0.
     pub(crate) fn stats(&self, block: usize, words: &[u64]) -> PartStats {
         let states = words.iter().map(|word| u64::from(word.count_ones())).sum();
         if states == 0 {
@@ -178,7 +180,7 @@ impl Context {
         PartStats { words: filled, ..self.stats_of(block, words, states) }
     }
 
-    /// The figures of a block's states, without those of words.
+    /// The figures of the states of a block, given as words; those of words are left 0.
     fn stats_of(&self, block: usize, words: &[u64], states: u64) -> PartStats {
         let mut layer = LayerStats { regions: 1, states, ..LayerStats::default() };
         let multiplicity = self.space.tables().multiplicity(block as u32);
@@ -195,7 +197,7 @@ impl Context {
         PartStats { layer, ..PartStats::default() }
     }
 
-    /// The legal moves of a block's states, which are these words.
+    /// The number of legal moves of the states of a block, given as words.
     fn legal_moves(&self, block: usize, words: &[u64], states: u64) -> u64 {
         let moves = self.space.tables().moves();
         let Some(domains) = &self.domains else { return states * moves.moves as u64 };
@@ -211,7 +213,7 @@ impl Context {
 }
 
 impl Pass<'_> {
-    /// Makes the next layer of a part whose only source this is.
+    /// Makes the next layer of a part. The source of this pass must be the only one.
     pub(crate) fn run(&self, mut part: Part<'_>) -> PartStats {
         match self.direction {
             Direction::Push => {
@@ -231,7 +233,7 @@ impl Pass<'_> {
         }
     }
 
-    /// Adds the successors of a source to the candidates of a part.
+    /// Adds the successors of this pass's source to the candidates of a part.
     pub(crate) fn collect(&self, part: &mut Part<'_>) {
         match self.direction {
             Direction::Push => self.push(part),
@@ -291,7 +293,8 @@ impl Pass<'_> {
         }
     }
 
-    /// Adds the states of a block that have a predecessor in the source, if any is not reached.
+    /// Adds to the candidates of a block the states that have a predecessor in the source. Does nothing if
+    /// all states of the block were reached.
     fn pull<'a>(&'a self, part: &mut Part<'_>, block: usize, scratch: &mut Scratch<'a>) {
         let Scratch { open, edges } = scratch;
         edges.clear();
@@ -321,8 +324,8 @@ impl Pass<'_> {
         }
     }
 
-    /// The words of source blocks that have states and lead to a block, with the effect of the way
-    /// back on rows.
+    /// The words of the source blocks that have states and lead to a block, each with the effect of the
+    /// converse on rows.
     fn sources(&self, block: u32) -> impl Iterator<Item = (&[u64], &[RowStep])> {
         let (rows, converses) = (self.rows(), self.tables().converses());
         let Source { first, words, counts } = self.source;

@@ -16,7 +16,7 @@ impl Plane {
         let bytes = words.saturating_mul(8);
         let map = MmapMut::map_anon(bytes)
             .map_err(|error| SearchError::Allocation { bytes, why: error.to_string() })?;
-        // Rows are reached in permuted order. Without large pages the search is slower, nothing else.
+        // Rows are accessed in permuted order. If the system refuses large pages, the search is slower.
         #[cfg(target_os = "linux")]
         let _ = map.advise(memmap2::Advice::HugePage);
         Ok(Plane { map, words })

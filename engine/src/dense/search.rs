@@ -1,4 +1,4 @@
-//! The search: layer loop, queries, shortest paths.
+//! Dense search of the whole space in memory: layer loop, queries, shortest paths.
 
 use std::fmt;
 use std::sync::Arc;
@@ -13,13 +13,13 @@ use crate::dense::pass::{Context, Part, PartStats, Pass, Source};
 use crate::dense::plane::Plane;
 use crate::dense::tasks;
 
-/// Word moves that are worth a thread.
+/// Number of word moves for which one more thread is worth its cost.
 const WORK_PER_THREAD: u64 = 1 << 13;
 
-/// Parts of each thread in a pull, so that threads end at the same time.
+/// Number of parts per thread in a pull, so that threads end at about the same time.
 const PULL_PARTS: usize = 16;
 
-/// The cost of a pulled word and move, in pushed ones.
+/// The cost of a word and move in a pull, relative to a push.
 const PULL_COST: f64 = 1.0;
 
 /// A search of all states of a space, layer by layer.
@@ -30,17 +30,17 @@ pub struct Search {
     depths: [Plane; 2],
     current: Plane,
     next: Plane,
-    /// States of the current layer, by block.
+    /// Number of states of the current layer, by block.
     counts: Vec<u32>,
     next_counts: Vec<u32>,
-    /// Words with states that were not reached, by block, and of all blocks.
+    /// Number of words with states that were not reached, by block; then their sum.
     open: Vec<u32>,
     open_words: u64,
-    /// All false between two layers.
+    /// For each block, whether the next plane has its candidates. All false between two passes.
     is_touched: Vec<bool>,
     depth: u32,
     stats: LayerStats,
-    /// Words with states of the current layer.
+    /// Number of words with states of the current layer.
     words: u64,
     is_complete: bool,
 }
@@ -50,7 +50,7 @@ pub struct Search {
 pub struct Step {
     /// The move's index.
     pub index: usize,
-    /// The state after it.
+    /// The state after the move.
     pub state: DenseState,
 }
 
@@ -67,12 +67,12 @@ impl Search {
         Ok(search)
     }
 
-    /// A search that goes on from a layer of this depth. `load` adds this layer and the earlier ones
-    /// with [`Self::add`]: the one before if edges are undirected, else all. Others make depths
-    /// modulo 3 complete, and change nothing else.
+    /// A search that continues from the layer at `depth`. `load` must add this layer with [`Self::add`],
+    /// and the earlier layers: the layer before if edges are undirected, otherwise all. More layers than
+    /// needed only complete the depths modulo 3, for [`Self::residue`].
     ///
     /// # Errors
-    /// As [`Self::new`], and whatever `load` returns.
+    /// Those of [`Self::new`] and of `load`.
     pub fn resumed<E: From<SearchError>>(
         space: Arc<dyn DenseSpace>,
         options: &Options,
@@ -86,13 +86,14 @@ impl Search {
         Ok(search)
     }
 
-    /// Adds states of a layer, which no layer has yet, in blocks from `first` on: a word for each row.
+    /// Adds states of the layer at `depth` in blocks from `first` on: a word for each row. No layer may
+    /// have one of these states yet.
     ///
     /// # Errors
     /// [`SearchError::Repeated`] if a layer has one of them already.
     ///
     /// # Panics
-    /// If there are no such blocks.
+    /// If the blocks are out of range.
     pub fn add(&mut self, depth: u32, first: u32, words: &[u64]) -> Result<(), SearchError> {
         let rows = self.context.space.tables().shape().rows as usize;
         let start = first as usize * rows;
@@ -136,16 +137,16 @@ impl Search {
     /// Reads the states of the current layer in blocks from `first` on: a word for each row.
     ///
     /// # Panics
-    /// If there are no such blocks.
+    /// If the blocks are out of range.
     pub fn read_current(&self, first: u32, words: &mut [u64]) {
         self.read(&self.current, &self.counts, first, words);
     }
 
-    /// As [`Self::read_current`], of the layer before. A resumed search does not have it, nor one
-    /// that has tried to make a layer after the last.
+    /// As [`Self::read_current`], for the layer before. It is not available directly after
+    /// [`Self::resumed`], nor after [`Self::advance`] has returned None.
     ///
     /// # Panics
-    /// If there are no such blocks.
+    /// If the blocks are out of range.
     pub fn read_previous(&self, first: u32, words: &mut [u64]) {
         self.read(&self.next, &self.next_counts, first, words);
     }
@@ -155,7 +156,7 @@ impl Search {
         let start = first as usize * rows;
         words.copy_from_slice(&plane.words()[start..start + words.len()]);
         let counts = words.chunks_mut(rows).zip(&counts[first as usize..]);
-        // Blocks without states have other content.
+        // The words of blocks without states are undefined.
         counts.filter(|(_, count)| **count == 0).for_each(|(words, _)| words.fill(0));
     }
 
@@ -238,8 +239,8 @@ impl Search {
         &self.context.space
     }
 
-    /// Makes the next layer the current one and returns its figures. None if there is none; the
-    /// last layer then stays the current one.
+    /// Makes the next layer, which becomes the current one, and returns its figures. None if it is empty;
+    /// the current layer then stays the same.
     pub fn advance(&mut self) -> Option<LayerStats> {
         if self.is_complete {
             return None;
@@ -258,9 +259,9 @@ impl Search {
         Some(made.layer)
     }
 
-    /// Compares word moves. A push has one for each word of the current layer and each move. A pull
-    /// has one for each word with states that were not reached and each move from a block that has
-    /// states of the current layer.
+    /// The direction with fewer word moves. A push has one for each word of the current layer and each
+    /// move. A pull has one for each word with states that were not reached and each move from a block
+    /// with states of the current layer.
     fn cheaper_direction(&self) -> Direction {
         let blocks = f64::from(self.context.space.tables().shape().blocks);
         let active = self.stats.regions as f64 / blocks;
@@ -332,8 +333,8 @@ impl Search {
     /// A shortest path from a state to the start; None if the state was not reached.
     ///
     /// # Errors
-    /// [`SearchError::Directed`] if the moves are not closed under inversion. A neighbour whose
-    /// residue is one less is then not always nearer to the start.
+    /// [`SearchError::Directed`] if the moves are not closed under inversion: a neighbour whose depth
+    /// modulo 3 is one less is then not always nearer to the start.
     pub fn path_to_start(&self, from: DenseState) -> Result<Option<Vec<Step>>, SearchError> {
         let tables = self.context.space.tables();
         if !tables.is_undirected() {

@@ -1,8 +1,8 @@
-//! Tasks of a layer, on several threads.
+//! Tasks of a layer, run on several threads.
 
 use std::sync::{Mutex, PoisonError};
 
-/// Runs tasks on this number of threads, this one included, and returns their results, unordered.
+/// Runs tasks on `threads` threads, including the calling one. Returns their results in any order.
 pub(crate) fn run<T: Send, R: Send>(
     threads: usize,
     tasks: Vec<T>,

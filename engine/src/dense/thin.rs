@@ -1,7 +1,7 @@
-//! Thin layers: few states, whose successors are listed instead of added to a plane.
+//! Thin layers: they have few states, whose successors are listed instead of added to a plane.
 //!
-//! A pass over the planes of a space takes the same time however few states a layer has. The numbers
-//! of a thin layer's successors are sorted. Then only ranges of blocks that have one are read.
+//! A pass over the planes of a space takes the same time however few states a layer has. So the numbers
+//! of a thin layer's successors are sorted, and only the ranges of blocks that have one are read.
 
 use std::ops::Range;
 
@@ -12,21 +12,24 @@ use crate::dense::layers::PartLayers;
 use crate::dense::pass::Context;
 use crate::dense::tasks;
 
-/// Words of the range of blocks that a thread reads at a time. They fit into its cache.
+/// Number of words of a range of blocks that a thread reads at a time: they fit into its cache.
 const RANGE_WORDS: u32 = 1 << 15;
 
-/// Words of planes that take about as long as one successor.
+/// Number of words of planes that take as much time as one successor in a list.
 const WORDS_PER_SUCCESSOR: u64 = 8;
 
-/// Numbers of successors of a part of the layer before, ascending. Some occur repeatedly.
+/// Numbers of the successors of a part of the current layer, strictly ascending. The lists of several
+/// parts may have common numbers.
 type Successors = Vec<u64>;
 
-/// Limit of successors that pay and fit into `memory` bytes, for blocks with `words` words in all.
+/// The most successors for which a list is cheaper than a pass over `words` words of planes, and fits
+/// into `memory` bytes.
 pub(crate) fn most_successors(memory: u64, words: u64) -> u64 {
     (memory / size_of::<u64>() as u64).min(words / WORDS_PER_SUCCESSOR)
 }
 
-/// Makes the next layer of a range of blocks in memory for all successors of the current layer.
+/// Makes the next layer of a range of blocks, from a list of all successors of the current layer. Returns
+/// its figures. `threads` and `tasks` are the numbers of threads and of tasks.
 ///
 /// # Errors
 /// The first failure of a read or a write.
@@ -60,7 +63,7 @@ pub(crate) fn advance<L: PartLayers>(
     Ok(sum)
 }
 
-/// Divides ranges among tasks.
+/// Divides ranges among tasks, and runs them.
 fn run<R: Send>(
     threads: usize,
     tasks: usize,
@@ -71,11 +74,11 @@ fn run<R: Send>(
     tasks::run(threads, ranges.chunks(of_task).collect(), work)
 }
 
-/// A space in equal ranges of blocks.
+/// A division of a space into ranges of equal numbers of blocks.
 #[derive(Copy, Clone)]
 struct Grid {
     shape: DenseShape,
-    /// Blocks of a range; the last one may have fewer.
+    /// Number of blocks of a range; the last range may have fewer.
     step: u32,
 }
 
@@ -93,7 +96,7 @@ impl Grid {
         at(range)..at(range + 1)
     }
 
-    /// States of a block.
+    /// Number of states of a block.
     fn states(self) -> u64 {
         u64::from(self.shape.rows) * u64::from(self.shape.lanes)
     }
@@ -132,7 +135,7 @@ impl Grid {
     }
 }
 
-/// The successors in `blocks` of the current layer's states in ranges of blocks.
+/// The successors in `blocks` of the states that the current layer has in `sources`.
 fn successors<L: PartLayers>(
     context: &Context,
     sources: impl Iterator<Item = Range<u32>>,
@@ -163,7 +166,7 @@ fn successors<L: PartLayers>(
     Ok(found)
 }
 
-/// Words of a range: candidates, and the states of earlier layers and of the current one.
+/// Words of a range of blocks: candidates, earlier layers, current layer.
 #[derive(Default)]
 struct Planes {
     next: Vec<u64>,

@@ -1,14 +1,14 @@
-//! Lane maps in the forms that kernels read: where each bit of the result comes from.
+//! Lane maps as each kernel stores them: for each bit of the result, the bit of the word to take.
 
 #[cfg(target_arch = "x86_64")]
 use std::arch::x86_64::*;
 
 use strata_space::dense::LaneMap;
 
-/// By bit of the result, the bit of the word that it is; None for 0.
+/// For each bit of the result, the bit of the word that it copies; None if it is 0.
 pub(super) type Sources = [Option<u8>; 64];
 
-/// Which way a lane map is applied.
+/// Direction in which a lane map is applied.
 #[derive(Copy, Clone)]
 pub(super) enum MapDirection {
     /// Forwards: bit `map(l)` of the result is bit `l` of the word.
@@ -31,7 +31,7 @@ impl MapDirection {
     }
 }
 
-/// By byte of the word and its value, the bits of the result.
+/// For each byte of the word and each value of the byte, the bits of the result.
 pub(super) struct ByteMap([[u64; 256]; 8]);
 
 impl ByteMap {
@@ -53,7 +53,7 @@ impl ByteMap {
     }
 }
 
-/// By bit of the result, the byte of the word and the bit of that byte.
+/// For each bit of the result, the byte of the word and the bit in that byte.
 #[cfg(target_arch = "x86_64")]
 #[repr(align(64))]
 pub(super) struct Avx2Map {
@@ -90,7 +90,7 @@ impl Avx2Map {
     }
 }
 
-/// By bit of the result, the bit of the word; and the bits that have one.
+/// For each bit of the result, the bit of the word; and a mask of the bits that copy one.
 #[cfg(target_arch = "x86_64")]
 #[repr(align(64))]
 pub(super) struct Avx512Map {

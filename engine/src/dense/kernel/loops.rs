@@ -1,9 +1,9 @@
-//! Inner loops of push, pull and settle, which are compiled for each kernel.
+//! Inner loops of push, pull and settle, compiled once for each kernel.
 
 use strata_space::dense::RowStep;
 
-/// How the planes mark a layer: the two bits of a state are 0 if it was not reached, else its depth
-/// modulo 3 plus 1.
+/// Marks of a layer in the planes of depths: the two bits of a state are 0 if it was not reached, and
+/// otherwise its depth modulo 3, plus 1.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(crate) struct LayerCode {
     bits: [u64; 2],
@@ -11,13 +11,13 @@ pub(crate) struct LayerCode {
 }
 
 impl LayerCode {
-    /// The marks of a depth in a space whose rows have these lanes.
+    /// The marks of a depth. `lanes` is the mask of the lanes of a row.
     pub(crate) fn new(depth: u32, lanes: u64) -> LayerCode {
         let code = depth % 3 + 1;
         LayerCode { bits: [0, 1].map(|bit| if code >> bit & 1 == 1 { u64::MAX } else { 0 }), lanes }
     }
 
-    /// No marks: planes stay as they are.
+    /// No marks: the planes stay unchanged.
     pub(crate) fn unmarked(lanes: u64) -> LayerCode {
         LayerCode { bits: [0; 2], lanes }
     }
@@ -26,11 +26,11 @@ impl LayerCode {
 /// Figures of the new states of a block.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Default)]
 pub(crate) struct Settled {
-    /// New states.
+    /// Number of new states.
     pub(crate) states: u32,
-    /// Words with new states.
+    /// Number of words with new states.
     pub(crate) words: u32,
-    /// Words with states that are still not reached.
+    /// Number of words with states that are still not reached.
     pub(crate) open: u32,
 }
 

@@ -1,7 +1,7 @@
 //! Kernels: permutations of the bits of many words, for the instructions of different processors.
 //!
-//! Calls of functions for instructions that a processor may lack are unsafe, and so are loads of
-//! vectors. All table accesses are checked.
+//! Two things are unsafe: calls of functions compiled for instructions that a processor may lack, and
+//! loads of vectors. All table accesses are bounds-checked.
 #![allow(unsafe_code)]
 
 mod gather;
@@ -15,19 +15,19 @@ use gather::{Avx2Map, Avx512Map};
 use gather::{ByteMap, MapDirection};
 pub(crate) use loops::{LayerCode, Settled};
 
-/// Instructions that permute bits.
+/// The instructions that permute bits.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum Kernel {
     /// Eight table accesses for each word. Runs everywhere.
     Portable,
-    /// Byte shuffles and comparisons of 32 bytes (AVX2).
+    /// Shuffles and comparisons of 32 bytes at a time (AVX2).
     Avx2,
     /// One instruction for each word: VPSHUFBITQMB (AVX-512 BITALG).
     Avx512,
 }
 
 impl Kernel {
-    /// The kernels that this processor has, the fastest first.
+    /// The kernels that this processor supports, the fastest first.
     pub fn available() -> Vec<Kernel> {
         let all = [Kernel::Avx512, Kernel::Avx2, Kernel::Portable];
         all.into_iter().filter(|kernel| kernel.is_available()).collect()
@@ -40,7 +40,7 @@ impl Kernel {
         if kernel.is_available() { Ok(kernel) } else { Err(SearchError::Kernel(kernel.name())) }
     }
 
-    /// Bytes of a lane map for a search with the fastest kernel of this processor.
+    /// Bytes that a search with the fastest kernel of this processor needs for each lane map.
     pub fn map_bytes() -> usize {
         Kernel::choose(None).map_or(0, |kernel| LaneKernel::bytes(kernel, 1))
     }
@@ -95,13 +95,13 @@ enum Maps {
 }
 
 impl LaneKernel {
-    /// The maps for a kernel that the processor has.
+    /// The maps for a kernel, which the processor must support.
     pub(crate) fn new(kernel: Kernel, maps: &[LaneMap]) -> LaneKernel {
         let new = |direction| Maps::new(kernel, maps, direction);
         LaneKernel { sources: new(MapDirection::Sources), images: new(MapDirection::Images) }
     }
 
-    /// Bytes of the maps of a kernel.
+    /// Bytes of `maps` lane maps for a kernel.
     pub(crate) fn bytes(kernel: Kernel, maps: usize) -> usize {
         let one = match kernel {
             #[cfg(target_arch = "x86_64")]
@@ -113,7 +113,8 @@ impl LaneKernel {
         2 * maps * one
     }
 
-    /// Adds the successors of words to a block: `target[step.row] |= map(word)`.
+    /// Adds the successors of a block's words to the block `target`: for each row and word,
+    /// `target[step.row] |= map(word)`.
     ///
     /// # Panics
     /// If a row or a map is out of range.
@@ -132,8 +133,8 @@ impl LaneKernel {
         }
     }
 
-    /// Adds to rows the lanes that have an image among the states of another block:
-    /// `target[row] |= map⁻¹(source[step.row])`.
+    /// Adds to a block the states that have an image among the states of the block `source`: for each of
+    /// `rows`, `target[row] |= map⁻¹(source[step.row])`.
     ///
     /// # Panics
     /// If a row or a map is out of range.
@@ -152,7 +153,7 @@ impl LaneKernel {
         }
     }
 
-    /// Keeps those of a block's candidates that were not reached, and marks them in the planes.
+    /// Keeps the candidates of a block that were not reached before, and marks them in the planes.
     #[inline]
     pub(crate) fn settle(
         &self,
