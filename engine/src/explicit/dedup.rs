@@ -5,8 +5,9 @@ use strata_store::LocalWord;
 
 use crate::explicit::kernel::Decoded;
 
-/// Reduces inside successors to the new states: adds the inbox, sorts, and removes repetitions and
-/// states of the current and the previous layer. Records in `stats` whether two searches have met.
+/// Reduces inside successors, given in `next`, to the new states: adds the inbox, sorts, and removes
+/// repetitions and states of the current and the previous layer. Records in `stats` whether the searches
+/// from both ends have met.
 pub(crate) fn keep_new(inputs: Decoded<'_>, next: &mut Vec<Local>, stats: &mut LayerStats) {
     next.extend_from_slice(inputs.inbox.narrow());
     next.sort_unstable();
@@ -16,8 +17,8 @@ pub(crate) fn keep_new(inputs: Decoded<'_>, next: &mut Vec<Local>, stats: &mut L
     find_meetings(next, inputs.current, stats);
 }
 
-/// Records in `stats` whether two searches have met in a region, of which `next` are the sorted new
-/// states.
+/// Records in `stats` whether the searches from both ends have met in a region. `next` has its new states
+/// and `current` its states of the current layer, both sorted.
 pub(crate) fn find_meetings<L: LocalWord>(next: &[L], current: &[L], stats: &mut LayerStats) {
     let side = |local: &L| (*local).into() as u32 & 1;
     let first = next.first().map_or(0, side);
@@ -30,7 +31,7 @@ pub(crate) fn find_meetings<L: LocalWord>(next: &[L], current: &[L], stats: &mut
     stats.odd |= next.iter().any(|local| current.binary_search(&other_side(local)).is_ok());
 }
 
-/// Removes the elements of one sorted list from another.
+/// Removes the elements of the sorted list `what` from the sorted list `from`.
 pub(crate) fn subtract<L: LocalWord>(from: &mut Vec<L>, what: &[L]) {
     let mut rest = what.iter().peekable();
     from.retain(|local| {
@@ -39,7 +40,8 @@ pub(crate) fn subtract<L: LocalWord>(from: &mut Vec<L>, what: &[L]) {
     });
 }
 
-/// Removes repetitions, and the elements of two sorted lists, from another one.
+/// Removes repetitions, and the elements of the sorted lists `one` and `other`, from the sorted list
+/// `from`.
 pub(crate) fn subtract_both<L: LocalWord>(from: &mut Vec<L>, one: &[L], other: &[L]) {
     let (mut i, mut j, mut kept) = (0, 0, 0);
     let mut last = None;
@@ -51,8 +53,8 @@ pub(crate) fn subtract_both<L: LocalWord>(from: &mut Vec<L>, one: &[L], other: &
         while other.get(j).is_some_and(|known| *known < local) {
             j += 1;
         }
-        // Whether a local repeats is hard to predict. Writing every one and advancing only past those to
-        // keep needs no branch.
+        // Whether a local is kept is hard to predict. So every local is written, and the position advances
+        // only past those to keep, which needs no branch.
         let is_known = (one.get(i) == Some(&local)) | (other.get(j) == Some(&local));
         from[kept] = local;
         kept += usize::from(!is_known & (last != Some(local)));

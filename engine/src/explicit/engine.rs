@@ -1,4 +1,4 @@
-//! Engine: a space prepared for a search, with the tables and caches that all kernels share.
+//! A space prepared for a search, with the tables and caches that all kernels share.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use crate::explicit::tabled::{SharedCaches, TabledKernel};
 pub struct Engine {
     space: Arc<dyn StateSpace>,
     shards: u32,
-    /// Exclusive bound of locals.
+    /// Exclusive upper bound of locals.
     locals: u128,
     exit_edges: ExitEdge,
     kernels: Box<dyn KernelFactory>,
@@ -65,7 +65,7 @@ impl<S: Tabled> KernelFactory for TabledFactory<S> {
 }
 
 impl Engine {
-    /// Prepares any space. Kernels compute the moves of every state.
+    /// Prepares any space: kernels compute the moves of every state. `shards` is the number of shards.
     ///
     /// # Panics
     /// If locals have more than 127 bits.
@@ -77,7 +77,7 @@ impl Engine {
         Engine { space, shards, locals, exit_edges: 0, kernels }
     }
 
-    /// Prepares a space whose states are integer keys. Its locals have a known bound.
+    /// Prepares a space whose states are integer keys.
     pub fn keyed<S: KeySpace>(space: Keyed<S>, shards: u32) -> Engine {
         Engine::sparse(space, shards)
     }
@@ -116,8 +116,8 @@ impl Engine {
         EntryKey::in_shards(region.0, self.space.shard_hash(region), self.shards)
     }
 
-    /// Exclusive bound of locals: twice the number of indices if there are tables, else what the
-    /// space's `local_bits` permit.
+    /// Exclusive upper bound of locals: twice the number of indices for a space with tables, otherwise two
+    /// to the power of the space's `local_bits`.
     pub fn locals(&self) -> u128 {
         self.locals
     }
@@ -127,7 +127,8 @@ impl Engine {
         width_of(self.locals)
     }
 
-    /// Number of exit edges that inverse edges of exits may name; 0 without tables.
+    /// Number of exit edges of a region, the exclusive bound of inverse edges; 0 for a space without
+    /// tables.
     pub fn exit_edges(&self) -> ExitEdge {
         self.exit_edges
     }
@@ -158,7 +159,7 @@ impl Engine {
     }
 }
 
-/// The width for locals below a bound.
+/// The width for locals below `locals`.
 pub(crate) fn width_of(locals: u128) -> LocalWidth {
     LocalWidth::of_bits(u128::BITS - (locals - 1).leading_zeros())
 }

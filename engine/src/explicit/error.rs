@@ -13,7 +13,7 @@ pub enum Error {
     /// A file or an encoded run is missing or damaged, or cannot be read or written.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// An inbox accepts no exits.
+    /// An inbox did not accept exits.
     #[error(transparent)]
     Inbox(#[from] InboxError),
     /// Exits could not be delivered to another worker.
@@ -25,7 +25,7 @@ pub enum Error {
         /// The state, in the space's text form.
         state: String,
     },
-    /// No file has the neighbour that a state must have in the layer before it.
+    /// A state has no neighbour in the files of the layer before.
     #[error("layer {depth} has no neighbour of {state}")]
     BrokenChain {
         /// Depth of the layer before.
@@ -46,14 +46,14 @@ pub struct ExchangeError {
     pub source: Box<dyn StdError + Send + Sync>,
 }
 
-/// An [`Inbox`](crate::explicit::Inbox) accepts no exits.
+/// An [`Inbox`](crate::explicit::Inbox) did not accept exits.
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum InboxError {
-    /// The run is damaged or not for this inbox. The inbox is unchanged.
+    /// The run is damaged or not for this inbox, or cannot be decoded. The inbox is unchanged.
     #[error(transparent)]
     Refused(Arc<StoreError>),
-    /// Merging or spilling failed, now or earlier, so accepted exits are lost. The inbox accepts no
-    /// more exits and returns none: no layer is made of the rest.
+    /// Merging or spilling failed, now or earlier, so accepted exits are lost. The inbox then accepts and
+    /// returns no exits, so that no layer is made from an incomplete set.
     #[error(transparent)]
     Incomplete(Arc<StoreError>),
 }
@@ -76,10 +76,10 @@ impl Error {
     }
 }
 
-/// Checks that a state that enters the engine is not of the reserved region.
+/// Checks that a state that enters the engine is not in the reserved region.
 ///
 /// # Errors
-/// [`Error::ReservedRegion`] if it is.
+/// [`Error::ReservedRegion`] otherwise.
 #[inline]
 pub(crate) fn check_region<S: StateSpace + ?Sized>(space: &S, state: State) -> Result<()> {
     if state.region.0 == u128::MAX {

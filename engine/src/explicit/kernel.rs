@@ -1,41 +1,40 @@
-//! Region kernels: the interface between the structure of a space and the pass over a layer.
+//! Region kernels: the interface between a pass over a layer and the code for one kind of space.
 
 use strata_space::{ExitEdge, LayerStats, Local};
 use strata_store::{EntryKey, Layer, List, LocalWidth, StoreError, Word};
 
 use crate::explicit::error::{Error, Result};
 
-/// The three inputs of one region.
+/// The inputs of one region.
 #[derive(Copy, Clone, Debug)]
 pub struct Inputs<'a> {
-    /// Layer d.
+    /// States of layer d.
     pub current: List<'a>,
-    /// Layer d-1.
+    /// States of layer d-1.
     pub previous: List<'a>,
-    /// Parts of the layers before, which have no states in common. Empty where moves can be undone:
-    /// no successor is there, and so for all spaces with tables.
+    /// States of the layers before, in lists without common states. Empty if moves can be undone, as in
+    /// all spaces with tables: successors are then in layer d-1 or later.
     pub older: &'a [List<'a>],
     /// Exits of layer d into this region.
     pub inbox: &'a Batches,
 }
 
-/// The three inputs of one region, decoded.
+/// The inputs of one region of a space with tables, decoded.
 #[derive(Copy, Clone, Debug)]
 pub(crate) struct Decoded<'a> {
-    /// Layer d, strictly increasing.
+    /// States of layer d, strictly increasing.
     pub(crate) current: &'a [Local],
-    /// Layer d-1, strictly increasing.
+    /// States of layer d-1, strictly increasing.
     pub(crate) previous: &'a [Local],
     /// Exits of layer d.
     pub(crate) inbox: &'a Batches,
 }
 
-/// Exits into one region, in the batches in which they arrived. Each batch is unsorted and may
-/// repeat locals.
+/// Exits into one region, in batches as they arrived. A batch is unsorted and may repeat locals.
 #[derive(Clone, Debug, Default)]
 pub struct Batches {
     words: Vec<Word>,
-    /// The end of each batch in `words`, and its inverse edge.
+    /// For each batch, its end in `words` and its inverse edge.
     ends: Vec<(usize, Option<ExitEdge>)>,
 }
 
@@ -89,21 +88,21 @@ impl Batches {
 pub trait ExitSink {
     /// Takes a batch of exits into one region, unsorted and possibly with repetitions.
     ///
-    /// `inverse` is the exit edge of the target region that leads back to where the whole batch
-    /// came from, if it is known. Moves are reversible, so the target region may skip that edge for
-    /// the states of the batch: behind it are states of the layer before.
+    /// `inverse` is the exit edge by which all states of the batch lead back from the target region, if it
+    /// is known. That edge only leads to states of the layer before, so the kernel may skip it for the
+    /// states of the batch.
     ///
     /// # Errors
-    /// If the exits cannot be delivered, or have to be spilled and the file cannot be written.
+    /// If the exits cannot be delivered or spilled.
     fn send(&mut self, target: EntryKey, inverse: Option<ExitEdge>, words: &[Word]) -> Result<()>;
 
-    /// Whether exits are needed. If not, a kernel may count them only.
+    /// Whether exits are needed. If not, a kernel may count them without sending them.
     fn wants_exits(&self) -> bool {
         true
     }
 }
 
-/// Receives what a pass produces.
+/// Receives the new states and the exits of a pass.
 pub trait Output: ExitSink {
     /// Takes the new states of a region. Regions come in key order.
     ///
@@ -111,45 +110,45 @@ pub trait Output: ExitSink {
     /// If the states cannot be written.
     fn put(&mut self, at: EntryKey, states: List<'_>) -> Result<()>;
 
-    /// The statistics to which each region is added.
+    /// The statistics of the pass, to which the kernel adds each region.
     fn stats(&mut self) -> &mut LayerStats;
 
-    /// The error for a region with an input that cannot be decoded.
+    /// The error to return for a region with an input that cannot be decoded.
     fn damaged(&self, at: EntryKey) -> Error;
 }
 
 /// Memory limits of one kernel's caches, in bytes.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub struct KernelMemory {
-    /// Cache of regions: classes, weights and exit edges.
+    /// Limit of the cache of regions: classes, weights and exit edges.
     pub regions: usize,
-    /// Memo table of expansions. The kernels of an engine share one table; this is one kernel's
-    /// part of its limit.
+    /// This kernel's part of the limit of the memo table, which all kernels of an engine share.
     pub memo: usize,
 }
 
 /// Expands regions for one thread.
 ///
-/// A kernel holds caches. Between [`Self::expand`] and [`Self::finish`] it may also hold regions
-/// that are not expanded yet. Dropping a kernel outside a pass loses nothing but cached data.
+/// A kernel holds caches. Between [`Self::expand`] and [`Self::finish`] it may also hold regions that it
+/// has not expanded yet. Outside a pass, dropping a kernel loses only cached data.
 pub trait Kernel: Send {
     /// The width of locals.
     fn width(&self) -> LocalWidth;
 
     /// Takes the inputs of a region. Regions come in key order.
     ///
-    /// At the latest when [`Self::finish`] returns, the kernel has computed the region's new
-    /// states, recorded whether two searches met in it, and done the same as [`Self::emit`].
+    /// The kernel may expand the region later, but at the latest in [`Self::finish`]: it computes the
+    /// region's new states, passes them to [`Output::put`], records whether the searches from both ends
+    /// met, and counts the new states and sends their exits as [`Self::emit`] does.
     ///
     /// # Errors
-    /// If an input is damaged or the output fails. The pass has failed then, and the caller must
-    /// call [`Self::discard`].
+    /// If an input is damaged or the output fails. The pass has then failed, and the caller must call
+    /// [`Self::discard`].
     fn expand(&mut self, at: EntryKey, inputs: Inputs<'_>, output: &mut dyn Output) -> Result<()>;
 
     /// Expands all regions that are not expanded yet.
     ///
     /// # Errors
-    /// As for [`Self::expand`].
+    /// Those of [`Self::expand`].
     fn finish(&mut self, output: &mut dyn Output) -> Result<()>;
 
     /// Drops all regions that are not expanded yet, after a failed pass.
@@ -168,10 +167,10 @@ pub trait Kernel: Send {
     ) -> Result<()>;
 }
 
-/// Checks that a layer has locals of a width.
+/// Checks that the locals of a layer have a width.
 ///
 /// # Errors
-/// `Corrupt` if it has others.
+/// `Corrupt` if they have another width.
 pub fn check_width(layer: &Layer, width: LocalWidth) -> strata_store::Result<()> {
     let found = layer.header().width;
     if found == width {

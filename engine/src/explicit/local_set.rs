@@ -1,18 +1,20 @@
-//! A set of locals as bits, read in order.
+//! Bit set of locals, for sorting and deduplication.
 
 use strata_space::Local;
 use strata_store::{List, LocalWidth, LocalWord, Word};
 
 use crate::explicit::sorting::sort_words;
 
-/// Bits of a set are fewer than this: 512 KiB, which fit into a processor's second cache.
+/// The most bits of a set: 512 KiB, which fit into a processor's second-level cache.
 const LIMIT: Local = 1 << 22;
 
 /// Bits of a word.
 const WORD: usize = u64::BITS as usize;
 
-/// A set of small locals. If they share the lowest bit, as those of one side do, it has no bits for
-/// others. A second level has a bit for each word that is not empty or was not, so that few locals are
+/// A set of small locals, as bits. If all locals share the lowest bit, as those of one side do, the set
+/// has bits only for locals with that lowest bit.
+///
+/// A second level, `used`, has a bit for each word to which a local was added. So a set of few locals is
 /// read without a scan of all words.
 #[derive(Debug, Default)]
 pub(crate) struct LocalSet {
@@ -25,8 +27,8 @@ pub(crate) struct LocalSet {
 }
 
 impl LocalSet {
-    /// Adds locals to the set, which must be empty, if that takes less time than sorting them. Returns
-    /// whether it did.
+    /// Adds locals to the set, which must be empty, if that is faster than sorting them. Returns whether
+    /// they were added.
     pub(crate) fn fill(&mut self, locals: &[Local]) -> bool {
         let first = locals.first().copied().unwrap_or(0);
         let fold = |(greatest, mixed): (Local, Local), local: &Local| {
@@ -78,7 +80,7 @@ impl LocalSet {
         *words = Word::of_vec(locals);
     }
 
-    /// Removes the locals of a list. They need not be in the set. None if it cannot be decoded.
+    /// Removes the locals of a list, which need not be in the set. None if the list cannot be decoded.
     pub(crate) fn remove(&mut self, list: List<'_>) -> Option<()> {
         match (self.bit, list.bit) {
             (Some(bit), Some(other)) if bit == other => list.clear(&mut self.words),
@@ -98,7 +100,8 @@ impl LocalSet {
         }
     }
 
-    /// Whether the set has the other side of a local of the list. None if it cannot be decoded.
+    /// Whether the set contains a local of the list with the other side. None if the list cannot be
+    /// decoded.
     pub(crate) fn meets(&mut self, list: List<'_>) -> Option<bool> {
         if self.bit.is_some() && self.bit == list.bit {
             return Some(false);
@@ -110,7 +113,7 @@ impl LocalSet {
         Some(meets)
     }
 
-    /// The bit of a local. None if the set has none for it.
+    /// The position of a local's bit. None if the set has no bit for it.
     fn place(&self, local: Local) -> Option<usize> {
         match self.bit {
             None => Some(local as usize),
@@ -124,8 +127,8 @@ impl LocalSet {
         })
     }
 
-    /// Moves all locals to `out`, in order. Returns whether there are two that differ in their side
-    /// only.
+    /// Moves all locals to the end of `out`, in order. Returns whether two of them differ only in their
+    /// side.
     pub(crate) fn take(&mut self, out: &mut Vec<Local>) -> bool {
         match self.bit {
             None => self.take_shifted::<0>(0, out),
@@ -159,7 +162,7 @@ impl LocalSet {
     }
 }
 
-/// The bits of a word that are set, ascending.
+/// The positions of the bits of a word that are set, ascending.
 #[inline]
 fn ones(mut word: u64) -> impl Iterator<Item = u32> {
     std::iter::from_fn(move || {
@@ -185,7 +188,7 @@ pub(crate) fn sort_locals(width: LocalWidth, words: &mut Vec<Word>, set: &mut Lo
     }
 }
 
-/// The bits of side 0.
+/// Mask of the bits for locals of side 0.
 const SIDE_0: u64 = 0x5555_5555_5555_5555;
 
 #[cfg(test)]
@@ -197,7 +200,7 @@ mod tests {
 
     use super::*;
 
-    /// Locals of both sides, or of one.
+    /// Locals of both sides, or of one side.
     fn locals(limit: u32, count: std::ops::Range<usize>) -> impl Strategy<Value = Vec<u32>> {
         let side = proptest::option::of(0_u32..2);
         (proptest::collection::vec(0..limit, count), side).prop_map(|(mut locals, side)| {
@@ -216,7 +219,7 @@ mod tests {
             other in locals(60_000, 0..200),
         ) {
             let mut set = LocalSet::default();
-            // Nothing is left of what was there before.
+            // The set is empty again after each round.
             for _ in 0..2 {
                 prop_assert!(set.fill(&added));
                 let mut expected: BTreeSet<u32> = added.iter().copied().collect();

@@ -4,7 +4,7 @@ use strata_store::{BlockEncoder, LayerCursor, LayerWriter, Result};
 
 use crate::explicit::local_set::{LocalSet, sort_locals};
 
-/// Writes what is left of several cursors as one layer.
+/// Writes the remaining regions of several cursors as one layer.
 ///
 /// # Errors
 /// If a layer is damaged, or the file cannot be written.
@@ -18,7 +18,7 @@ pub(crate) fn merge(
         let mut of_region: Vec<_> =
             cursors.iter_mut().filter(|cursor| cursor.key() == Some(key)).collect();
         match &of_region[..] {
-            // Most regions of a narrow layer: nothing is decoded.
+            // Only one layer has the region: its list is copied without decoding.
             [only] => encoder.push_list(writer, key, only.list())?,
             _ => {
                 locals.clear();

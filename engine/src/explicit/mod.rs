@@ -1,23 +1,23 @@
 //! Explicit engine: one worker's pass over one layer, with every state stored.
 //!
-//! A pass turns layer d into layer d+1. For every region of the current layer or the inbox, in
-//! key order, a [`Kernel`] computes
+//! A pass turns layer d into layer d+1. For each region of the current layer or the inbox, in key
+//! order, a [`Kernel`] computes
 //!
 //! ```text
 //! next = (inside successors of current ∪ inbox) − current − previous
 //! ```
 //!
-//! and where moves cannot be undone, it also subtracts all layers before.
+//! If some moves cannot be undone, it also subtracts all layers before.
 //!
-//! It writes the result to the layer file and sends the exits of the new states to the inboxes of
-//! their target regions, where they wait for the next pass. One [`PassTask`] per thread does this
-//! for a range of keys. An [`Exchange`] delivers exits between workers.
+//! The kernel passes the result to the layer file, and the exits of the new states to the inboxes of
+//! their target regions, where the next pass reads them. One [`PassTask`] per thread does this for a range
+//! of keys. An [`Exchange`] delivers exits between workers.
 //!
-//! The crate is synchronous and contains no network code.
+//! The engine is synchronous and contains no network code.
 //!
-//! To follow one state: [`PassTask::step`] reads it from the layer and hands it to
-//! [`Kernel::expand`]. Its successors inside the region go to [`Output::put`], those outside
-//! through [`ExitSink::send`] to the [`Outboxes`] and on to an [`Inbox`].
+//! To follow one state: [`PassTask::step`] reads it from the layer and passes it to [`Kernel::expand`].
+//! Its new successors inside the region go to [`Output::put`]. Successors outside the region go through
+//! [`ExitSink::send`] and the [`Outboxes`] to an [`Inbox`].
 #![forbid(unsafe_code)]
 
 mod dedup;

@@ -1,4 +1,4 @@
-//! A pass over a layer, and its tasks, one per thread.
+//! A pass over a layer, and its tasks.
 
 use strata_space::{ExitEdge, LayerStats, State};
 use strata_store::{
@@ -20,7 +20,7 @@ pub struct Pass {
     pub current: Layer,
     /// Layer d-1; None at depth 0.
     pub previous: Option<Layer>,
-    /// The layers before, in files that may each hold several. Empty where moves can be undone.
+    /// The layers before, in files of which each may hold several. Empty if moves can be undone.
     pub older: Vec<Layer>,
     /// Exits of layer d.
     pub inbox: Vec<Run>,
@@ -28,14 +28,14 @@ pub struct Pass {
     pub writer: LayerWriter,
     /// The goal, if a single state ends the search.
     pub goal: Option<State>,
-    /// Whether the search stops at layer d+1: its exits are not needed then.
+    /// Whether the search stops at layer d+1, so that its exits are not needed.
     pub is_last: bool,
 }
 
 /// A part of a pass: a kernel, an encoder, cursors and outboxes.
 ///
-/// A task is used for all passes of a job, so its kernel keeps its caches. It does its part in steps
-/// ([`Self::begin`], [`Self::step`], [`Self::finish`]), so that threads can share a few tasks evenly.
+/// A task is used for all passes of a job, so that its kernel keeps its caches. It does its part in steps
+/// ([`Self::begin`], [`Self::step`], [`Self::finish`]), so that threads can share tasks evenly.
 pub struct PassTask {
     kernel: Box<dyn Kernel>,
     encoder: BlockEncoder,
@@ -45,13 +45,13 @@ pub struct PassTask {
     outboxes: Outboxes,
     /// The exits that the pass reads.
     runs: MergedRuns,
-    /// Exits into one region.
+    /// Exits into the current region.
     inbox: Batches,
     stats: LayerStats,
 }
 
 impl PassTask {
-    /// A task that compresses blocks as `encode` says and sends exits through `outboxes`.
+    /// A task that encodes blocks with the options `encode` and sends exits through `outboxes`.
     ///
     /// # Errors
     /// If there is no memory for a compression context.
@@ -73,15 +73,15 @@ impl PassTask {
         })
     }
 
-    /// Begins with the regions of a pass in a range of keys.
+    /// Begins a pass over the regions in a range of keys.
     ///
     /// # Errors
     /// If an input is damaged. The task can be used again.
     pub fn begin(&mut self, pass: &Pass, range: KeyRange) -> Result<()> {
         self.outboxes.begin(pass.depth + 1);
         self.stats = LayerStats::default();
-        // The current layer of the last pass is the previous one now, and its cursor may still hold
-        // a decompressed block.
+        // The current layer of the last pass is now the previous one, and its cursor may still hold a
+        // decompressed block.
         std::mem::swap(&mut self.current, &mut self.previous);
         let started = self.start(pass, range);
         started.inspect_err(|_| self.abandon())
@@ -97,9 +97,9 @@ impl PassTask {
         Ok(())
     }
 
-    /// Expands regions until they have `states` states of the current layer or more; a region that
-    /// only exits reach counts as one state. Returns the sum; None once no region is left, also if
-    /// this call expanded the last ones.
+    /// Expands regions until they have at least `states` states of the current layer. A region without
+    /// such states, which only exits reach, counts as one state. Returns the number of states expanded, or
+    /// None if no region is left, also if this call has expanded the last regions.
     ///
     /// # Errors
     /// If an input is damaged, the layer cannot be written or exits cannot be delivered. The task
@@ -109,7 +109,8 @@ impl PassTask {
         expanded.inspect_err(|_| self.abandon())
     }
 
-    /// Writes the last states and sends the last exits, after the last step. Returns what the task found.
+    /// Writes the remaining states and sends the remaining exits, after the last step. Returns the task's
+    /// part of the layer file and its statistics.
     ///
     /// # Errors
     /// Those of [`Self::step`].
@@ -123,7 +124,8 @@ impl PassTask {
         Ok((part, std::mem::take(&mut self.stats)))
     }
 
-    /// Releases what all tasks share before other tasks run instead of this one.
+    /// Expands the regions that the kernel holds, and releases what it shares with other tasks. Call it
+    /// before other tasks run in place of this one.
     ///
     /// # Errors
     /// Those of [`Self::step`].
@@ -169,7 +171,7 @@ impl PassTask {
                 while cursor.key().is_some_and(|key| key < at) {
                     cursor.advance()?;
                 }
-                // The list of the region, if the file has it.
+                // A file that has the region contributes its list.
                 if cursor.key() == Some(at) {
                     older.push(cursor.list());
                 }
@@ -182,7 +184,7 @@ impl PassTask {
                 older: &older,
                 inbox: &self.inbox,
             };
-            // Regions that only exits reach take time, too.
+            // A region that only exits reach takes time, too.
             expanded += inputs.current.len().max(1) as u64;
             self.kernel.expand(at, inputs, &mut output)?;
             if is_current {
@@ -192,8 +194,8 @@ impl PassTask {
         Ok(Some(expanded))
     }
 
-    /// Sends the exits of a finished layer in a range of keys, and counts its states. This is for
-    /// the seeds, and for the last layer of a resumed job.
+    /// Sends the exits of a finished layer in a range of keys, and returns the statistics of its states.
+    /// It is used for the seeds, and for the last layer of a resumed job.
     ///
     /// # Errors
     /// If the layer is damaged or exits cannot be delivered. Exits that were not sent are dropped,
@@ -207,8 +209,8 @@ impl PassTask {
         })
     }
 
-    /// Writes the states of layers in a range of keys as those of one. No two layers have a state in
-    /// common.
+    /// Writes the states of several layers in a range of keys as one layer. The layers must not have
+    /// common states.
     ///
     /// # Errors
     /// If a layer is damaged, or the file cannot be written. The task can be used again.
@@ -241,7 +243,7 @@ impl PassTask {
     }
 }
 
-/// Starts a cursor for each layer; other cursors stay at the end.
+/// Starts a cursor for each layer. Surplus cursors stay at the end.
 fn start_all(
     cursors: &mut Vec<LayerCursor>,
     layers: &[Layer],
@@ -277,8 +279,8 @@ impl Output for PassOutput<'_> {
     }
 
     fn damaged(&self, at: EntryKey) -> Error {
-        // The block's checksum matched, so the damage is in its content. Verifying the whole file
-        // gives its offset.
+        // The block's checksum matched, so its content is malformed. Verifying the whole file gives the
+        // offset.
         let newest = [&self.pass.current].into_iter().chain(&self.pass.previous);
         let mut files = newest.chain(&self.pass.older);
         let found = files.find_map(|file| file.verify(&mut |_, _| ()).err());
@@ -304,7 +306,7 @@ impl ExitSink for PassOutput<'_> {
     }
 }
 
-/// Counts the regions of a layer that `keep` accepts. Exits are dropped.
+/// The statistics of the regions of a layer for which `keep` is true. Exits are dropped.
 ///
 /// # Errors
 /// If the layer is damaged.
@@ -322,7 +324,7 @@ pub fn count(
             let counted = kernel.emit(at, cursor.locals()?, &mut stats, &mut DiscardExits);
             counted.map_err(|error| match error {
                 Error::Store(error) => error,
-                // Discarded exits cannot fail, so only the layer can.
+                // Dropping exits cannot fail, so the error is one of the layer.
                 other => StoreError::Inconsistent { file: layer.name(), what: other.to_string() },
             })?;
         }

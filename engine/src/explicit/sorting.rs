@@ -2,16 +2,18 @@
 
 use strata_store::{LocalWord, Word};
 
-/// Shorter lists are sorted by comparison. So are those whose places have more than 32 bits.
+/// Shorter lists are sorted by comparison. So are lists of 2^32 or more locals.
 const SHORT: usize = 64;
 
-/// Longer bins are sorted by comparison, so that locals that are not distributed evenly take no longer
-/// than usual.
+/// Longer bins are sorted by comparison, so that unevenly distributed locals take no longer than a sort by
+/// comparison.
 const LONG_BIN: u32 = 24;
 
-/// Replaces `sorted` with locals given as words, in order. Equal ones stay. `counts` is scratch memory.
+/// Replaces `sorted` with the locals given as words, in order, with repetitions. `counts` is scratch
+/// memory.
 ///
-/// One pass puts the locals into bins of one or two by their high bits, a second sorts the bins.
+/// A first pass distributes the locals by their high bits into bins of one or two on average. A second
+/// pass sorts the bins.
 pub(crate) fn sort_words<L: LocalWord>(words: &[Word], sorted: &mut Vec<L>, counts: &mut Vec<u32>) {
     let locals = || words.chunks_exact(L::WIDTH.words()).map(L::read);
     let count = locals().len();
@@ -31,10 +33,10 @@ pub(crate) fn sort_words<L: LocalWord>(words: &[Word], sorted: &mut Vec<L>, coun
     let (mut end, mut longest) = (0, 0);
     for count in counts.iter_mut() {
         longest = longest.max(*count);
-        // The bin's first place; when it is full, its end.
+        // The first place of the bin. It advances to the bin's end while the bin is filled.
         end += std::mem::replace(count, end);
     }
-    // All places are written: what was there does not matter.
+    // All places are overwritten below.
     sorted.resize(count, L::default());
     for local in locals() {
         let place = &mut counts[bin(local)];
@@ -57,11 +59,11 @@ pub(crate) fn sort_words<L: LocalWord>(words: &[Word], sorted: &mut Vec<L>, coun
     }
 }
 
-/// Sorts locals each of which is near its place.
+/// Sorts locals that are all near their places.
 fn insert_all<L: LocalWord>(locals: &mut [L]) {
     let Some(mut greatest) = locals.first().copied() else { return };
-    // A pass without branches leaves few locals that are not in their places: how far each has to go is
-    // hard to predict.
+    // How far a local must move is hard to predict. A first pass without branches leaves few locals out of
+    // place.
     for at in 1..locals.len() {
         let local = locals[at];
         locals[at - 1] = greatest.min(local);
@@ -97,7 +99,7 @@ mod tests {
         #[test]
         fn locals_are_sorted_however_they_are_distributed(
             locals in proptest::collection::vec(any::<u128>(), 0..600), shift in 0_u32..128,
-            // Some in one place, one far away.
+            // Some locals close together, and one far away.
             base: u128, far: Option<u128>, few in 1_usize..600,
         ) {
             let mut locals: Vec<u128> = locals.into_iter().map(|local| local >> shift).collect();

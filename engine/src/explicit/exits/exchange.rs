@@ -10,18 +10,18 @@ use crate::explicit::error::Result;
 ///
 /// Delivery is idempotent: an inbox is a set, and a second copy of a run changes nothing.
 pub trait Exchange: Send + Sync {
-    /// Delivers a sorted run of exits of layer `depth` to the inbox of worker `to`. The memory of
-    /// the run may be recycled afterwards.
+    /// Delivers a sorted run of exits of layer `depth` to the inbox of worker `to`. The exchange may
+    /// recycle the memory of the run.
     ///
-    /// The call may wait until the receiver has accepted the run, but never for the receiver's
-    /// progress in its own pass: two workers that wait for each other would deadlock.
+    /// The call may wait until the receiver has accepted the run, but must not wait for the receiver's
+    /// own pass: two workers that wait for each other would deadlock.
     ///
     /// # Errors
     /// If the run cannot be delivered, or the inbox cannot spill it.
     fn send(&self, to: usize, depth: u32, run: MemoryRun) -> Result<()>;
 
-    /// Returns when all runs of layer `depth` that worker `from` has sent are in their inboxes.
-    /// Like [`Self::send`], it does not wait for the progress of a receiver.
+    /// Waits until all runs of layer `depth` that worker `from` has sent are in their inboxes. As
+    /// [`Self::send`], it must not wait for a receiver's own pass.
     ///
     /// # Errors
     /// If a run could not be delivered.
@@ -31,7 +31,7 @@ pub trait Exchange: Send + Sync {
     fn recycled_run(&self, from: usize) -> MemoryRun;
 }
 
-/// The exchange within one process: it puts runs straight into the receiver's inbox.
+/// The exchange within one process: it puts runs directly into the receiver's inbox.
 #[derive(Debug)]
 pub struct LocalExchange {
     inboxes: Vec<Arc<Inbox>>,

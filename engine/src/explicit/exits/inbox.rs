@@ -1,7 +1,7 @@
-//! Inboxes: exits that wait for a worker's next pass, in memory or spilled to disk.
+//! Inboxes: the exits for a worker's next pass, in memory or spilled to disk.
 //!
-//! An inbox accepts every run at once. Runs beyond its share of memory are merged into a sorted run
-//! on disk, so no sender waits for the receiver's pass.
+//! An inbox accepts every run at once, so that no sender waits for the receiver's pass. If runs exceed
+//! its share of memory, they are merged into a sorted run on disk.
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -21,19 +21,19 @@ use crate::explicit::local_set::{LocalSet, sort_locals};
 /// Number of spilled runs that are merged into one.
 const MAX_FILES: usize = 16;
 
-/// Number of received runs that are merged into one: each run costs every task a cursor.
+/// Number of received runs that are merged into one, because each task needs a cursor for each run.
 const MAX_RECEIVED: usize = 16;
 
-/// Bytes of a small run, and the number of empty runs beyond which no small one is kept: a worker's
-/// layers have several for each task, to and from all other workers.
+/// The most bytes of a small run, and the most empty runs with which a small one is still kept. A worker
+/// needs several small runs for each task, to and from all other workers.
 const SMALL_RUN: usize = 512 << 10;
 const MAX_RECYCLED: usize = 16;
 
 /// Settings of an [`Inbox`].
 #[derive(Clone, Debug)]
 pub struct InboxOptions {
-    /// Limit of the bytes of runs in memory, of both layers together. One layer has three quarters at
-    /// most, so that the next one has some, too.
+    /// Limit of the memory of runs, in bytes, for both layers together. One layer takes at most three
+    /// quarters, so that some is left for the other.
     pub memory: usize,
     /// Width of locals.
     pub width: LocalWidth,
@@ -41,10 +41,10 @@ pub struct InboxOptions {
     pub job: String,
     /// Folder of spilled runs.
     pub folder: PathBuf,
-    /// Prefix of their file names.
+    /// Prefix of the file names of spilled runs.
     pub prefix: String,
-    /// Number of empty runs whose memory is kept for reuse, of any size: one per task. Some small ones
-    /// are kept, too.
+    /// Number of empty runs of any size whose memory is kept for reuse, one per task. A few more small
+    /// runs are kept, too.
     pub recycled_runs: usize,
     /// Compression of spilled runs.
     pub encode: EncodeOptions,
@@ -52,19 +52,19 @@ pub struct InboxOptions {
 
 /// Inbox of one worker.
 ///
-/// It holds the exits of two layers: those that the next pass reads, and those of the layer after
-/// it, because a sender may be one pass ahead.
+/// It holds the exits of two layers: those for the next pass, and those for the pass after it, because a
+/// sender may be one pass ahead.
 #[derive(Debug)]
 pub struct Inbox {
     fs: Arc<dyn Fs>,
     options: InboxOptions,
-    /// By parity of the layer's depth.
+    /// The exits, by parity of the layer's depth.
     pending: [Mutex<PendingExits>; 2],
     held: Mutex<Held>,
     /// Empty runs whose memory is reused.
     recycled: Mutex<Vec<MemoryRun>>,
     encoder: Mutex<BlockEncoder>,
-    /// Idle decoders, with their buffers for sorting.
+    /// Idle decoders, each with buffers for sorting.
     decoders: Mutex<Vec<(RunDecoder, SortBuffers)>>,
     next_file: AtomicU64,
     spilled_bytes: AtomicU64,
@@ -73,22 +73,23 @@ pub struct Inbox {
     failure: OnceLock<Arc<StoreError>>,
 }
 
-/// Exits of one layer that have been accepted and not been taken.
+/// Exits of one layer that have been accepted and not yet taken.
 #[derive(Debug, Default)]
 struct PendingExits {
     memory: Vec<MemoryRun>,
-    /// Runs from other processes by the number of merges, so that each batch is merged a logarithmic
-    /// number of times.
+    /// Runs from other processes, by the number of times they have been merged. Only runs of one level are
+    /// merged, so each batch is merged a logarithmic number of times.
     received: Vec<Vec<MemoryRun>>,
     files: Vec<Arc<Layer>>,
 }
 
-/// Bytes of the runs in memory by parity of the layer's depth, also while runs are being merged or read.
+/// Bytes of the runs in memory, by parity of the layer's depth. Runs that are being merged or read count,
+/// too.
 #[derive(Debug, Default)]
 struct Held([usize; 2]);
 
 impl Held {
-    /// Whether a layer may have `bytes` bytes more, within a limit for both layers.
+    /// Whether a layer may take `bytes` more bytes. `limit` is the limit for both layers together.
     fn fits(&self, depth: u32, bytes: usize, limit: usize) -> bool {
         let Held(held) = self;
         let (own, other) = (held[(depth & 1) as usize], held[(depth & 1 ^ 1) as usize]);
@@ -115,8 +116,8 @@ impl PendingExits {
         self.received[level].push(run);
     }
 
-    /// Removes and returns the received runs that have been merged `level` times, if there are
-    /// [`MAX_RECEIVED`] of them, and a run may have as many bytes as they: `most`.
+    /// Removes and returns the received runs that have been merged `level` times, if there are at least
+    /// [`MAX_RECEIVED`] of them, with at most `most` bytes together.
     fn take_full_level(&mut self, level: usize, most: usize) -> Option<Vec<MemoryRun>> {
         let runs = self.received.get_mut(level)?;
         let is_full = runs.len() >= MAX_RECEIVED;
@@ -125,7 +126,7 @@ impl PendingExits {
     }
 }
 
-/// Bytes of memory that a run takes in its inbox.
+/// Bytes of memory that a run takes in an inbox.
 fn memory_bytes(run: &Run) -> usize {
     match run {
         Run::Memory(run) => run.capacity_bytes(),
@@ -162,7 +163,7 @@ impl Inbox {
         lock(&self.pending[(depth & 1) as usize])
     }
 
-    /// Whether a run of `bytes` bytes may stay in memory. If so, the bytes are counted.
+    /// Reserves memory for a run of `bytes` bytes. Returns false if it exceeds the limit.
     fn reserve(&self, depth: u32, bytes: usize) -> bool {
         let mut held = lock(&self.held);
         let fits = held.fits(depth, bytes, self.options.memory);
@@ -181,7 +182,7 @@ impl Inbox {
         self.failure.get().map_or(Ok(()), |error| Err(InboxError::Incomplete(Arc::clone(error))))
     }
 
-    /// Records that accepted exits may be lost.
+    /// Records a failure by which accepted exits may be lost.
     fn lose(&self, error: StoreError) -> InboxError {
         let error = Arc::new(error);
         let _ = self.failure.set(Arc::clone(&error));
@@ -191,7 +192,7 @@ impl Inbox {
     /// Accepts a sorted run of exits of layer `depth`.
     ///
     /// # Errors
-    /// [`InboxError::Incomplete`] if the run has to be spilled and that fails, or failed earlier.
+    /// [`InboxError::Incomplete`] if the run must be spilled and that fails, or has failed earlier.
     pub fn accept(&self, depth: u32, run: MemoryRun) -> Result<(), InboxError> {
         self.check_complete()?;
         self.store(depth, run).map_err(|error| self.lose(error))
@@ -210,12 +211,12 @@ impl Inbox {
         self.spill(depth, pending, Run::Memory(Arc::new(run)))
     }
 
-    /// Accepts a part of a run of exits of layer `depth` as [`RunEncoder`] encodes it, after checking
-    /// all of it. `name` stands for it in messages.
+    /// Accepts a part of a run of exits of layer `depth`, encoded by [`RunEncoder`], after checking all of
+    /// it. `name` is its name in messages.
     ///
     /// # Errors
-    /// [`InboxError::Refused`] if it is damaged or exceeds `bounds`: nothing of it is accepted.
-    /// [`InboxError::Incomplete`] if spilling fails, or failed earlier.
+    /// [`InboxError::Refused`] if it is damaged, exceeds `bounds` or cannot be decoded: no exit of it is
+    /// accepted. [`InboxError::Incomplete`] if merging or spilling fails, or has failed earlier.
     ///
     /// [`RunEncoder`]: crate::explicit::RunEncoder
     pub fn accept_encoded(
@@ -247,7 +248,8 @@ impl Inbox {
         accepted
     }
 
-    /// Whether another encoded run of a few KiB is accepted without a merge and without a file.
+    /// Whether another encoded run of a few KiB can probably be accepted without a merge and without
+    /// spilling.
     pub fn accepts_quickly(&self, depth: u32) -> bool {
         let pending = self.pending(depth);
         let waiting = pending.received.first().map_or(0, Vec::len);
@@ -275,8 +277,8 @@ impl Inbox {
             drop(pending);
             let freed: usize = runs.iter().map(MemoryRun::capacity_bytes).sum();
             if freed > self.options.memory / 4 {
-                // A merge in memory would double the memory of the runs, which would be spilled soon
-                // anyway.
+                // A merge in memory would need twice the memory of the runs, and they would be spilled
+                // soon anyway.
                 let runs = runs.into_iter().map(|run| Run::Memory(Arc::new(run)));
                 return self.write_out(depth, runs.collect(), freed);
             }
@@ -291,8 +293,8 @@ impl Inbox {
         Ok(())
     }
 
-    /// Writes all runs in memory, and the new run that exceeds the limit, to one file. Few large
-    /// runs are cheaper to write and to merge than many small ones.
+    /// Writes all runs in memory, and the run `last` that exceeds the limit, to one file. Few large runs
+    /// are cheaper to write and to merge than many small ones.
     fn spill(
         &self,
         depth: u32,
@@ -301,13 +303,14 @@ impl Inbox {
     ) -> strata_store::Result<()> {
         let mut runs = pending.take_memory();
         drop(pending);
-        // Threads that write out other runs at the same time subtract those themselves.
+        // Other threads may be writing other runs out; they subtract the bytes of those themselves.
         let freed = runs.iter().map(memory_bytes).sum();
         runs.push(last);
         self.write_out(depth, runs, freed)
     }
 
-    /// Writes runs to a file. They were removed from [`PendingExits`], and had `freed` bytes of its memory.
+    /// Writes runs to a file. The caller has removed them from [`PendingExits`], where they took `freed`
+    /// bytes of memory.
     fn write_out(&self, depth: u32, runs: Vec<Run>, freed: usize) -> strata_store::Result<()> {
         let file = self.merge_to_file(depth, &runs)?;
         self.dispose(runs)?;
@@ -337,8 +340,8 @@ impl Inbox {
         Ok(runs)
     }
 
-    /// Disposes of all runs of layer `depth`, which have been read: memory is reused or freed, files are
-    /// removed.
+    /// Disposes of all runs of layer `depth` after they have been read: memory is reused or freed, and
+    /// files are removed.
     ///
     /// # Errors
     /// If a file cannot be removed.
@@ -366,7 +369,7 @@ impl Inbox {
         lock(&self.recycled).pop().unwrap_or_default()
     }
 
-    /// Reuses or frees the memory of a run that no inbox has.
+    /// Reuses or frees the memory of a run that is in no inbox.
     pub fn recycle_memory(&self, mut run: MemoryRun) {
         let mut recycled = lock(&self.recycled);
         let is_small = run.capacity_bytes() <= SMALL_RUN;
@@ -377,12 +380,12 @@ impl Inbox {
         }
     }
 
-    /// Bytes written to spilled runs since the inbox was made.
+    /// Bytes written to spilled runs since the inbox was created.
     pub fn spilled_bytes(&self) -> u64 {
         self.spilled_bytes.load(Ordering::Relaxed)
     }
 
-    /// Bytes of spilled runs on disk now.
+    /// Bytes of spilled runs that are on disk now.
     pub fn file_bytes(&self) -> u64 {
         self.files_bytes.load(Ordering::Relaxed)
     }
@@ -404,7 +407,7 @@ impl Inbox {
         Ok(file)
     }
 
-    /// Writes several runs as one.
+    /// Merges several runs into one file.
     fn merge(&self, writer: LayerWriter, runs: &[Run]) -> strata_store::Result<Layer> {
         let encoder = &mut *lock(&self.encoder);
         let filled = fill(&writer, encoder, runs).and_then(|()| encoder.finish(&writer));
@@ -418,7 +421,7 @@ impl Inbox {
     }
 }
 
-/// Writes each region of several runs once.
+/// Writes the merged regions of several runs, each region once.
 fn fill(
     writer: &LayerWriter,
     encoder: &mut BlockEncoder,

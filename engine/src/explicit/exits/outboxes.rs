@@ -1,4 +1,4 @@
-//! Outboxes: exits of one pass task, collected by receiving worker.
+//! Outboxes: the exits of one pass task, collected by receiving worker.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -17,20 +17,20 @@ pub struct Outboxes {
     worker: usize,
     /// Depth of the layer that the exits belong to.
     depth: u32,
-    /// Shard to worker.
+    /// For each shard, the number of the worker that owns it.
     owners: Arc<[u16]>,
-    /// Worker number to index in `runs`. Worker numbers may have gaps.
+    /// For each worker number, the index in `runs`. Worker numbers may have gaps.
     slots: Vec<u16>,
     /// The number and the run of each worker that owns shards.
     runs: Vec<(usize, MemoryRun)>,
-    /// Bytes of a run at which it is sent.
+    /// Bytes at which a run is sent.
     limit: usize,
     buffers: SortBuffers,
 }
 
 impl Outboxes {
-    /// Outboxes of a worker. `owners` maps each shard to its worker. A run is sent when it has
-    /// `limit` bytes.
+    /// Outboxes of the worker `worker`. `owners` has the number of the owning worker for each shard. A run
+    /// is sent when it has `limit` bytes.
     pub fn new(
         exchange: Arc<dyn Exchange>,
         worker: usize,
@@ -52,7 +52,7 @@ impl Outboxes {
         let (to, run) = &mut self.runs[slot];
         let mut run = std::mem::replace(run, empty);
         run.sort(&mut self.buffers);
-        // It grew by doubling, and an inbox counts what is allocated.
+        // The run has grown by doubling, and an inbox counts allocated bytes.
         run.shrink(self.limit / SPARE);
         self.exchange.send(*to, self.depth, run)
     }
@@ -92,10 +92,10 @@ impl ExitSink for Outboxes {
     }
 }
 
-/// A run gives memory back if more than its limit divided by this is unused.
+/// A run frees unused memory if that is more than 1/8 of its limit.
 const SPARE: usize = 8;
 
-/// Drops exits, for callers that only count states.
+/// A sink that drops exits, for callers that only count states.
 #[derive(Copy, Clone, Debug)]
 pub struct DiscardExits;
 
@@ -114,12 +114,12 @@ mod tests {
     use super::*;
     use crate::explicit::exits::exchange::LocalExchange;
 
-    /// Locals of a run have positions of 32 bits, however much memory there is.
+    /// Positions of locals in a run have 32 bits, whatever the memory limit is.
     #[test]
     fn a_run_is_sent_before_its_positions_overflow() {
         let exchange = Arc::new(LocalExchange::new(Vec::new()));
         let outboxes = Outboxes::new(exchange, 0, Arc::from([0]), usize::MAX);
-        // A batch has less than a quarter of these locals.
+        // A batch has less than a quarter of the locals that positions allow.
         assert!(outboxes.limit / size_of::<Word>() <= (u32::MAX / 4) as usize + 1);
     }
 }

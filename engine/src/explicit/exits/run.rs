@@ -1,4 +1,4 @@
-//! Sorted runs of exits, in memory or in a file, and their merge.
+//! Sorted runs of exits, in memory or in a file, and merging of runs.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use crate::explicit::local_set::{LocalSet, sort_locals};
 #[derive(Copy, Clone, Debug)]
 struct BatchHeader {
     shard: u32,
-    /// The high and the low half of the region's key.
+    /// High and low half of the region's key.
     region: [u64; 2],
     from: u32,
     len: u32,
@@ -28,7 +28,7 @@ impl BatchHeader {
     }
 }
 
-/// Distance, in batches, of the prefetch while a run is read.
+/// Number of batches by which prefetching is ahead while a run is read.
 const PREFETCH: usize = 8;
 
 const HEADER_BYTES: usize = size_of::<BatchHeader>();
@@ -37,7 +37,7 @@ const WORD_BYTES: usize = size_of::<Word>();
 /// Bits of a batch's position in a run.
 const POSITION_BITS: u32 = 32;
 
-/// Bytes beyond which no run grows: a batch has the position of its locals in 32 bits.
+/// The most bytes of a run, as a batch stores the position of its locals in 32 bits.
 pub(crate) const MAX_BYTES: usize = u32::MAX as usize;
 
 /// Scratch memory for [`MemoryRun::sort`].
@@ -67,7 +67,7 @@ impl MemoryRun {
         self.words.extend_from_slice(words);
     }
 
-    /// Bytes in use while the run is being sorted.
+    /// Bytes that the run uses while it is being sorted.
     #[inline]
     pub fn bytes(&self) -> usize {
         self.headers.len() * (2 * HEADER_BYTES + size_of::<u128>()) + self.words.len() * WORD_BYTES
@@ -78,7 +78,7 @@ impl MemoryRun {
         self.headers.capacity() * HEADER_BYTES + self.words.capacity() * WORD_BYTES
     }
 
-    /// Frees memory that exits do not use, if it is more than `spare` bytes.
+    /// Frees unused memory if it is more than `spare` bytes.
     pub(crate) fn shrink(&mut self, spare: usize) {
         let used = self.headers.len() * HEADER_BYTES + self.words.len() * WORD_BYTES;
         if self.capacity_bytes() - used > spare {
@@ -98,7 +98,7 @@ impl MemoryRun {
         self.words.clear();
     }
 
-    /// Sorts the batches by region. Reading requires a sorted run.
+    /// Sorts the batches by region, as reading requires.
     pub fn sort(&mut self, buffers: &mut SortBuffers) {
         let (shards, regions) = self.headers.iter().fold((0, 0), |(shards, regions), header| {
             let EntryKey { shard, region } = header.key();
@@ -109,7 +109,7 @@ impl MemoryRun {
             self.headers.sort_unstable_by_key(|header| (header.shard, header.region));
             return;
         }
-        // Most keys are short: key and position fit into one integer.
+        // Most keys are short, so that key and position fit into one integer.
         buffers.keys.clear();
         buffers.keys.extend((0..).zip(&self.headers).map(|(position, header): (u32, _)| {
             let EntryKey { shard, region } = header.key();
@@ -139,7 +139,8 @@ impl MemoryRun {
         merged
     }
 
-    /// Calls `visit` once for each region, in order, with its locals sorted and deduplicated, as words.
+    /// Calls `visit` once for each region of a sorted run, in order, with the region's locals as words,
+    /// sorted and without repetitions.
     ///
     /// # Errors
     /// The first error of `visit`.
@@ -206,7 +207,7 @@ impl RunCursor {
         }
     }
 
-    /// Appends all batches of the region `key` and goes to the next region.
+    /// Appends all batches of the region `key` to `out`, and moves to the next region.
     #[inline]
     pub(crate) fn take(&mut self, key: EntryKey, out: &mut Batches) -> strata_store::Result<()> {
         match self {
@@ -215,7 +216,7 @@ impl RunCursor {
                     let header = &run.headers[*next];
                     out.push(header.inverse, run.batch(header));
                     *next += 1;
-                    // Sorting has scattered the batches: prefetch a later one.
+                    // Sorted batches are scattered in memory, so a later one is prefetched.
                     if let Some(header) = run.headers.get(*next + PREFETCH) {
                         prefetch(&run.words, header.from as usize);
                     }
@@ -233,10 +234,10 @@ impl RunCursor {
     }
 }
 
-/// Reads a range of keys of several runs as one. By default there is none.
+/// Reads a range of keys of several runs as one run. The default has no runs.
 #[derive(Default)]
 pub(crate) struct MergedRuns {
-    /// Each cursor with its current key.
+    /// The cursors, each with its current key.
     runs: Vec<(Option<EntryKey>, RunCursor)>,
     least: Option<EntryKey>,
 }
@@ -261,7 +262,7 @@ impl MergedRuns {
         self.least
     }
 
-    /// Appends the batches of the region `key` from all runs.
+    /// Appends the batches of the region `key` from all runs to `out`.
     #[inline]
     pub(crate) fn take(&mut self, key: EntryKey, out: &mut Batches) -> strata_store::Result<()> {
         if self.least != Some(key) {
@@ -284,7 +285,7 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// Also for keys that leave no bits for a position.
+        /// Also with keys that leave no bits for a position.
         #[test]
         fn batches_are_read_in_order_and_none_is_lost(
             keys in proptest::collection::vec(

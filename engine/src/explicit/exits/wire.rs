@@ -1,4 +1,6 @@
-//! Encoded runs: sorted runs of exits as bytes for another process. `docs/protocol.md` has the form.
+//! Encoded runs: sorted runs of exits as bytes for another process.
+//!
+//! `docs/protocol.md` describes the bytes.
 
 use strata_space::ExitEdge;
 use strata_store::{EntryKey, LocalWidth, Result, StoreError, Word};
@@ -8,33 +10,33 @@ use zstd::zstd_safe::{CParameter, get_frame_content_size};
 use super::run::MemoryRun;
 use crate::explicit::engine::width_of;
 
-/// Bytes of content at which a run is cut. A run of any length becomes several of these.
+/// Bytes of content at which a part of a run ends. A longer run is sent in several parts.
 const CUT: usize = 2 << 20;
 
-/// Words of locals of a batch that are not cut.
+/// The most words of locals of an encoded batch. A longer batch is cut.
 const CUT_WORDS: usize = 1 << 16;
 
-/// Most bytes of content that are accepted: the cut, and the batch that reaches it.
+/// The most bytes of content that a decoder accepts: [`CUT`], plus the batch that reaches it.
 pub const MAX_CONTENT: usize = 4 << 20;
 
 /// Bytes of the lengths of the first three columns.
 const HEAD: usize = 3 * size_of::<u32>();
 
-/// Encodes sorted runs. One for each thread at a time.
+/// Encodes sorted runs. Each thread uses its own encoder.
 pub struct RunEncoder {
     compressor: Compressor<'static>,
-    /// Keys, inverse edges, numbers of locals, and locals.
+    /// Four columns: keys, inverse edges, numbers of locals, and locals.
     columns: [Vec<u8>; 4],
     content: Vec<u8>,
     last: EntryKey,
     form: LocalForm,
 }
 
-/// How locals are written.
+/// The form in which locals are written.
 #[derive(Copy, Clone, Debug)]
 struct LocalForm {
     width: LocalWidth,
-    /// Bytes of each, if they have more than one word.
+    /// Bytes of each local, if locals have more than one word.
     bytes: usize,
 }
 
@@ -53,8 +55,8 @@ impl std::fmt::Debug for RunEncoder {
 }
 
 impl RunEncoder {
-    /// An encoder of locals below a bound, see [`Engine::locals`](crate::explicit::Engine::locals), with a
-    /// compression level of zstd.
+    /// An encoder with the compression level `level` of zstd, for locals below `locals`; see
+    /// [`Engine::locals`](crate::explicit::Engine::locals).
     ///
     /// # Errors
     /// `Codec` if zstd rejects the level or has no memory.
@@ -71,8 +73,8 @@ impl RunEncoder {
         })
     }
 
-    /// Encodes a sorted run, in one part or more, and gives each to `send`. The batches keep their
-    /// order, inverse edges and locals; long ones may be cut.
+    /// Encodes a sorted run in one or more parts, and passes each part to `send`. The batches keep their
+    /// order, inverse edges and locals; long batches are cut. An empty run has no part.
     ///
     /// # Errors
     /// `Inconsistent` if the run is not sorted, `Codec` if compression fails, and the errors of `send`.
@@ -143,7 +145,7 @@ impl RunEncoder {
     }
 }
 
-/// Appends a varint: seven bits a byte, low ones first.
+/// Appends a varint: seven bits per byte, low bits first.
 #[inline]
 fn put(out: &mut Vec<u8>, mut value: u64) {
     while value >= 0x80 {
@@ -156,10 +158,9 @@ fn put(out: &mut Vec<u8>, mut value: u64) {
 /// Bounds of the exits that a worker accepts from other processes.
 #[derive(Copy, Clone)]
 pub struct Bounds<'a> {
-    /// Whether the worker owns a shard. Called with any number, also of shards that the job does
-    /// not have.
+    /// Whether the worker owns a shard. It is called with any number, also of shards that do not exist.
     pub owns: &'a dyn Fn(u32) -> bool,
-    /// Exclusive bound of locals, see [`Engine::locals`](crate::explicit::Engine::locals).
+    /// Exclusive upper bound of locals, see [`Engine::locals`](crate::explicit::Engine::locals).
     pub locals: u128,
     /// Number of exit edges, see [`Engine::exit_edges`](crate::explicit::Engine::exit_edges).
     pub exit_edges: ExitEdge,
@@ -175,7 +176,7 @@ impl std::fmt::Debug for Bounds<'_> {
     }
 }
 
-/// Decodes runs of other processes.
+/// Decodes runs from other processes.
 pub(crate) struct RunDecoder {
     decompressor: Decompressor<'static>,
     content: Vec<u8>,
@@ -188,7 +189,7 @@ impl std::fmt::Debug for RunDecoder {
     }
 }
 
-/// What is wrong with an encoded run: expected and found.
+/// An error in an encoded run, as (expected, found).
 type Wrong = (String, String);
 
 impl RunDecoder {
@@ -198,12 +199,12 @@ impl RunDecoder {
         Ok(RunDecoder { decompressor, content: Vec::new(), batch: Vec::new() })
     }
 
-    /// Adds the batches of an encoded run to `run`, which is sorted then if it was empty. `name`
-    /// stands for the bytes in messages.
+    /// Adds the batches of an encoded run to `run`. If `run` was empty, it is then sorted. `name` is the
+    /// name of the bytes in messages.
     ///
     /// # Errors
-    /// `Corrupt` at the first deviation from the form or the bounds. `run` may have some of the
-    /// batches then.
+    /// `Corrupt` at the first deviation from the form or from `bounds`. `run` may then have some of the
+    /// batches.
     pub(crate) fn decode(
         &mut self,
         bytes: &[u8],
@@ -244,7 +245,7 @@ impl RunDecoder {
     }
 }
 
-/// The four columns of a content.
+/// Splits a content into its four columns; None if it is too short.
 fn columns(content: &[u8]) -> Option<[Column<'_>; 4]> {
     let (head, mut rest) = content.split_at_checked(HEAD)?;
     let mut columns = [Column(&[]); 4];
@@ -256,7 +257,7 @@ fn columns(content: &[u8]) -> Option<[Column<'_>; 4]> {
     Some(columns)
 }
 
-/// Reads batches into a run and checks each number.
+/// Reads batches from columns into a run, and checks each number.
 fn read(
     [mut keys, mut inverses, mut counts, mut values]: [Column<'_>; 4],
     batch: &mut Vec<Word>,
@@ -277,7 +278,7 @@ fn read(
         let before = if shard == last.shard { last.region } else { 0 };
         let (high, low) = keys.number().zip(keys.number()).ok_or_else(ends)?;
         let region = before.checked_add(u128::from(high) << u64::BITS | u128::from(low));
-        // The last key is reserved.
+        // The greatest key is reserved.
         let region = region.filter(|region| *region < u128::MAX);
         let region = region.ok_or_else(|| wrong("a region".to_owned(), &"a greater number"))?;
         last = EntryKey { shard, region };
@@ -308,8 +309,8 @@ fn read(
     if rest == 0 { Ok(()) } else { Err(wrong("the end".to_owned(), &format!("{rest} bytes"))) }
 }
 
-/// Reads locals of one word. If that fails, the local that is out of bounds, or none at the end of the
-/// column.
+/// Reads locals of one word. On failure, returns the local that is out of bounds, or None if the column
+/// ends.
 fn read_narrow(
     values: &mut Column<'_>,
     count: u64,
@@ -329,7 +330,7 @@ fn read_narrow(
     Ok(())
 }
 
-/// Reads locals of more words, as [`read_narrow`] reads those of one.
+/// As [`read_narrow`], for locals of several words.
 fn read_wide(
     values: &mut Column<'_>,
     count: u64,
@@ -351,7 +352,7 @@ fn read_wide(
     Ok(())
 }
 
-/// The rest of a column.
+/// The unread rest of a column.
 #[derive(Copy, Clone)]
 struct Column<'a>(&'a [u8]);
 
@@ -363,7 +364,7 @@ impl Column<'_> {
         Some(*first)
     }
 
-    /// The next varint; none at the end of the column or beyond 64 bits.
+    /// The next varint; None at the end of the column, or if it exceeds 64 bits.
     #[inline]
     fn number(&mut self) -> Option<u64> {
         let mut value = 0;

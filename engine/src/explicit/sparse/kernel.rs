@@ -1,4 +1,4 @@
-//! The kernel: new states among a region's exits, and their successors.
+//! Kernel for spaces without tables: it finds the new states in a region's inbox, and their successors.
 
 use std::sync::Arc;
 
@@ -26,7 +26,8 @@ impl<S: StateSpace, N: NewStates> SparseKernel<S, N> {
         SparseKernel { space, shards, new_states, targets, next, encoded }
     }
 
-    /// Counts states of a region, but not the region, and collects their successors if they are wanted.
+    /// Counts states of a region, without counting the region, and collects their successors if `exits`
+    /// needs them.
     fn add(
         &mut self,
         at: EntryKey,
@@ -64,7 +65,7 @@ impl<S: StateSpace, N: NewStates> Kernel for SparseKernel<S, N> {
         found.ok_or_else(|| output.damaged(at))?;
         if !next.is_empty() {
             output.put(at, self.encoded.encode_locals(&next))?;
-            // In parts, so that a long list does not fill the memory with successors.
+            // In parts, so that the successors of a long list do not fill the memory.
             for part in next.chunks(PART) {
                 self.add(at, part, &mut stats, output.wants_exits());
                 if self.targets.is_full() {
@@ -106,5 +107,5 @@ impl<S: StateSpace, N: NewStates> Kernel for SparseKernel<S, N> {
     }
 }
 
-/// States whose successors are collected together.
+/// Number of states whose successors are collected together.
 const PART: usize = 1 << 12;

@@ -1,4 +1,4 @@
-//! The new states of a region: those of its inbox that no layer has.
+//! Search for the new states of a region: those in its inbox that no layer has.
 
 use strata_space::{LayerStats, Local};
 use strata_store::{List, LocalWord};
@@ -13,8 +13,8 @@ pub(crate) trait NewStates: Default + Send {
     /// The type of locals.
     type Local: LocalWord;
 
-    /// Replaces `next` with the new states of a region, in order. Records in `stats` whether two
-    /// searches have met. None if a list cannot be decoded.
+    /// Replaces `next` with the new states of a region, in order. Records in `stats` whether the searches
+    /// from both ends have met. None if a list cannot be decoded.
     fn find(
         &mut self,
         inputs: Inputs<'_>,
@@ -22,21 +22,21 @@ pub(crate) trait NewStates: Default + Send {
         stats: &mut LayerStats,
     ) -> Option<()>;
 
-    /// Forgets a region that was not finished.
+    /// Clears what an unfinished region has left.
     fn discard(&mut self);
 }
 
-/// The lists of states before, which are not empty.
+/// The lists of states of layers before the current one, without empty lists.
 fn known<'a>(inputs: &Inputs<'a>) -> impl Iterator<Item = List<'a>> + use<'a> {
     let lists = [inputs.previous].into_iter().chain(inputs.older.iter().copied());
     lists.filter(|list: &List<'_>| !list.is_empty())
 }
 
-/// Finds new states of 32 bits, with a set of bits or by sorting.
+/// Finds new states with locals of 32 bits, with a bit set or by sorting.
 #[derive(Debug, Default)]
 pub(crate) struct Narrow {
     set: LocalSet,
-    /// States of the current layer, and of one before.
+    /// Scratch memory: states of the current layer, and of a layer before.
     current: Vec<Local>,
     known: Vec<Local>,
 }
@@ -79,7 +79,7 @@ impl NewStates for Narrow {
     }
 }
 
-/// Finds new states of more bits, by sorting.
+/// Finds new states with wider locals, by sorting.
 #[derive(Debug, Default)]
 pub(crate) struct Wide<L> {
     counts: Vec<u32>,

@@ -1,4 +1,4 @@
-//! Successors, collected by region.
+//! Successors collected by target region.
 
 use std::marker::PhantomData;
 
@@ -11,19 +11,20 @@ use crate::explicit::kernel::ExitSink;
 use crate::explicit::local_set::LocalSet;
 use crate::explicit::trace::entry_key;
 
-/// Successors at which they are sent: few enough for the processor's cache, enough to make long
+/// Number of successors at which they are sent: few enough for the processor's cache, and enough for long
 /// batches.
 const LIMIT: usize = 1 << 15;
 
-/// Successors that are not sent yet, by their regions.
+/// Successors that have not been sent yet, by region.
 #[derive(Debug, Default)]
 pub(super) struct Targets<L> {
-    /// Region to its place in `batches`.
+    /// For each region, its place in `batches`.
     places: FxHashMap<RegionKey, usize>,
-    /// A successor of each region, and the locals of all, as words. Those from `used` on are empty.
+    /// For each region, its first successor, and the locals of all its successors as words. Places from
+    /// `used` on are empty.
     batches: Vec<(State, Vec<Word>)>,
     used: usize,
-    /// The region and the place of the last successor: the next one is often in the same region.
+    /// The region and the place of the last successor, as the next successor is often in the same region.
     last: Option<(RegionKey, usize)>,
     count: usize,
     repeats: Repeats,
@@ -31,22 +32,23 @@ pub(super) struct Targets<L> {
     width: PhantomData<L>,
 }
 
-/// Whether repeated successors are removed before they are sent. Neighbouring states have common
-/// successors, in some spaces many. In others it takes longer to find few than to send them.
+/// Decides whether repeated successors are removed before they are sent. Neighbouring states have common
+/// successors. In some spaces there are many; in others there are few, and removing them takes longer than
+/// sending them.
 #[derive(Debug, Default)]
 struct Repeats {
-    /// How many times successors are sent as they are until the next try.
+    /// Number of times that successors are still sent with repetitions before the next try.
     left: u32,
-    /// Of the last try: all successors, and those that were different.
+    /// In the last try: the number of words of all successors, and of the different ones.
     tried: usize,
     different: usize,
 }
 
 impl Repeats {
-    /// While repetitions are few, one of `PERIOD` calls of [`Self::begin`] is a try.
+    /// While repetitions are few, one in `PERIOD` calls of [`Self::begin`] is a try.
     const PERIOD: u32 = 32;
 
-    /// Decides about the next time.
+    /// Returns whether repetitions are removed this time.
     fn begin(&mut self) -> bool {
         let are_few = self.different * 4 > self.tried * 3;
         let is_try = self.left == 0 || !are_few;
@@ -98,7 +100,7 @@ impl<L: LocalWord> Targets<L> {
         place
     }
 
-    /// The number of successors.
+    /// The number of collected successors.
     pub(super) fn count(&self) -> usize {
         self.count
     }
@@ -110,7 +112,7 @@ impl<L: LocalWord> Targets<L> {
     /// Sends all successors.
     ///
     /// # Errors
-    /// If one has the reserved region, or `exits` fails. The rest is dropped.
+    /// If a successor is in the reserved region, or `exits` fails. The rest is then dropped.
     pub(super) fn send<S: StateSpace>(
         &mut self,
         space: &S,
@@ -118,7 +120,7 @@ impl<L: LocalWord> Targets<L> {
         exits: &mut dyn ExitSink,
     ) -> Result<()> {
         let (set, repeats) = (&mut self.set, &mut self.repeats);
-        // Wide locals repeat too seldom.
+        // Wide locals seldom repeat.
         let removes = L::WIDTH == LocalWidth::One && repeats.begin();
         let sent = self.batches[..self.used].iter_mut().try_for_each(|(first, words)| {
             check_region(space, *first)?;
