@@ -1,10 +1,10 @@
-//! The three engines: each makes one layer of a breadth-first search from those before it.
+//! The three engines of breadth-first search. Each makes one layer from the layers before it.
 //!
-//! - [`explicit`]: every state is stored; a worker's pass over its part of a layer.
+//! - [`explicit`]: every state is stored; a worker makes its part of a layer in a pass.
 //! - [`symbolic`]: layers of nested spaces are decision diagrams in memory.
-//! - [`dense`]: layers are bits of all states of a numbered space.
+//! - [`dense`]: a layer has one bit for each state of a numbered space.
 //!
-//! They share [`memory`]. None knows another, a puzzle, a runtime or a network.
+//! They share [`memory`]. An engine uses no other engine, and contains no puzzle, runtime or network code.
 #![deny(unsafe_code)]
 
 pub mod dense;

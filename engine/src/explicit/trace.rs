@@ -10,7 +10,7 @@ pub type Candidate = (EntryKey, u128);
 
 /// The layers of a finished search, by depth.
 pub trait Layers {
-    /// What can go wrong: an error of the engine, or of the place that holds the layers.
+    /// An error of the engine, or of the storage of the layers.
     type Error: From<Error>;
 
     /// Opens the files of a layer, of all workers.
@@ -19,10 +19,11 @@ pub trait Layers {
     /// If a file is missing or damaged, or cannot be transferred.
     fn open(&mut self, depth: u32) -> Result<Vec<Layer>, Self::Error>;
 
-    /// Index of the first of the sorted candidates that a layer contains.
+    /// Index of the first candidate that a layer contains; None if it contains none. Candidates of one
+    /// region must be adjacent.
     ///
     /// # Errors
-    /// If a file is missing or damaged, or the layer cannot be reached.
+    /// If a file is missing or damaged, or cannot be transferred.
     fn any_of(
         &mut self,
         depth: u32,
@@ -46,8 +47,8 @@ impl Finder {
         Ok(Finder(LayerCursor::new()?))
     }
 
-    /// Index of the first of the candidates that one of the files contains. Candidates of one
-    /// region must be adjacent: one look-up finds them all.
+    /// Index of the first candidate that one of the files contains; None if none does. Candidates of one
+    /// region must be adjacent, so that one look-up finds them all.
     ///
     /// # Errors
     /// If a file is damaged.
@@ -77,9 +78,9 @@ impl Finder {
 
 /// Finds a shortest path in the layers of a finished search.
 ///
-/// A state of layer d has a neighbour in layer d-1. Where edges are undirected, a state's neighbours
-/// are its own successors, and any of them in layer d-1 continues a shortest path. Otherwise the
-/// states of layer d-1 are searched for one that leads there.
+/// A state of layer d has a predecessor in layer d-1. If edges are undirected, a state's predecessors are
+/// its successors, and any of them in layer d-1 continues a shortest path. Otherwise the states of layer
+/// d-1 are searched for one that leads to the state.
 pub struct Trace<'a> {
     space: &'a dyn StateSpace,
     shards: u32,
@@ -100,9 +101,8 @@ impl<'a> Trace<'a> {
     /// The state in which the searches from both ends met, with its depths from the start and from
     /// the goal. None if they have not met.
     ///
-    /// `last` is the layer of depth `depth`, and `before` the layer before it. The state has side
-    /// 0. If a symmetry exchanges the ends, the state stands for a position of each of the two
-    ///    searches.
+    /// `last` is the layer of depth `depth`, and `before` the layer before it. The side of the state is 0.
+    /// If a symmetry exchanges the ends, the state stands for a position of each of the two searches.
     ///
     /// # Errors
     /// If a layer is damaged.
@@ -181,7 +181,7 @@ impl<'a> Trace<'a> {
         for depth in (0..depth).rev() {
             moves.clear();
             self.space.moves(at, &mut moves);
-            // Sorted, because most are in one region, where one look-up finds them all.
+            // Sorted, because most are in one region, and one look-up finds all of a region.
             moves.sort_unstable();
             candidates.clear();
             let key_of = |region| entry_key(self.space, self.shards, region);
@@ -195,7 +195,7 @@ impl<'a> Trace<'a> {
         Ok(chain)
     }
 
-    /// A state of these files that leads to another.
+    /// A state of these files with a move to the state `to`; None if there is none.
     fn predecessor(&mut self, to: State, files: &[Layer]) -> Result<Option<State>> {
         let ([cursor, _], mut moves) = (&mut self.cursors, Vec::new());
         let mut found = None;
@@ -216,8 +216,8 @@ impl<'a> Trace<'a> {
         Ok(found)
     }
 
-    /// A state of one file whose counterpart, the same state with the other side, is in `other`.
-    /// Both may be the same file.
+    /// A state of the file `one` whose counterpart, the same state with the other side, is in the file
+    /// `other`. Both may be the same file.
     fn both_sides(&mut self, one: &Layer, other: &Layer) -> Result<Option<State>> {
         let [a, b] = &mut self.cursors;
         a.start(one, KeyRange::ALL)?;
@@ -244,7 +244,7 @@ impl<'a> Trace<'a> {
     }
 }
 
-/// The key under which layers hold a region: its shard, and itself.
+/// The key of a region in layer files, with its shard.
 pub fn entry_key(space: &dyn StateSpace, shards: u32, region: RegionKey) -> EntryKey {
     EntryKey::in_shards(region.0, space.shard_hash(region), shards)
 }

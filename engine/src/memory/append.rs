@@ -1,7 +1,7 @@
-//! Words that are appended while other threads read those before them.
+//! Append-only list of words that other threads can read while it grows.
 //!
-//! The words lie in one piece, so a reader needs their position and no further look-up, and large
-//! pages apply. Sharing memory that grows is unsafe.
+//! The words are contiguous, so that a reader needs only their position, and large pages can be used.
+//! Sharing memory that grows is unsafe.
 #![allow(unsafe_code)]
 
 use std::fmt;
@@ -11,14 +11,14 @@ use std::sync::{Mutex, PoisonError};
 
 use crate::memory::large_pages::preallocate;
 
-/// A list of words with a limit. Words never move and never change once they are appended.
+/// An append-only list of words with a limit. Appended words never move and never change.
 pub struct AppendOnlyWords {
-    /// Start of an allocation of `capacity` words, which this owns.
+    /// Start of an allocation of `capacity` words, which the list owns.
     base: *mut u64,
     capacity: usize,
-    /// Words that are initialised. It only grows.
+    /// Number of initialised words. It only grows, except in `clear`.
     len: AtomicUsize,
-    /// Held while words are appended.
+    /// Locked while words are appended.
     appending: Mutex<()>,
 }
 
@@ -29,7 +29,7 @@ unsafe impl Send for AppendOnlyWords {}
 unsafe impl Sync for AppendOnlyWords {}
 
 impl AppendOnlyWords {
-    /// An empty list of at most `capacity` words, or fewer if the system does not grant the address
+    /// An empty list of at most `capacity` words, or of fewer if the system does not grant the address
     /// space. Words take no memory before they are appended.
     pub fn new(capacity: usize) -> AppendOnlyWords {
         let mut words = Vec::new();
@@ -43,7 +43,7 @@ impl AppendOnlyWords {
         AppendOnlyWords { base, capacity, len: AtomicUsize::new(0), appending: Mutex::new(()) }
     }
 
-    /// Words that fit, those that are appended included.
+    /// Number of words that fit, including those already appended.
     pub fn capacity(&self) -> usize {
         self.capacity
     }
@@ -56,9 +56,9 @@ impl AppendOnlyWords {
     /// All words.
     #[inline(always)]
     pub fn words(&self) -> &[u64] {
-        // Acquire: the words before it are seen, too.
+        // Acquire: the words before `len` are visible, too.
         let len = self.len.load(Ordering::Acquire);
-        // SAFETY: the first `len` words are initialised, and nobody writes to them any more. They
+        // SAFETY: the first `len` words are initialised, and no thread writes to them any more. They
         // live as long as `self`.
         unsafe { std::slice::from_raw_parts(self.base, len) }
     }
@@ -70,8 +70,8 @@ impl AppendOnlyWords {
         if words.len() > self.capacity - len {
             return None;
         }
-        // SAFETY: the words fit behind the first `len`, nobody reads there, and only the holder of
-        // the lock writes. `words` does not overlap the target, which is not initialised.
+        // SAFETY: the words fit after the first `len`, no thread reads there, and only the holder of the
+        // lock writes. `words` does not overlap the target, which is not initialised.
         unsafe { std::ptr::copy_nonoverlapping(words.as_ptr(), self.base.add(len), words.len()) };
         self.len.store(len + words.len(), Ordering::Release);
         Some(len)

@@ -1,9 +1,10 @@
 //! Preallocation of large lists, in large pages where the system has them.
 //!
-//! Small pages cost a symbolic search 15 % of its time. The system call is unsafe.
+//! Large pages save 15 % of the time of a symbolic search. The system call is unsafe.
 #![allow(unsafe_code)]
 
-/// The first bytes of a list stay in small pages, so that a list with little in it stays small.
+/// Number of bytes at the start of a list that stay in small pages, so that a short list takes little
+/// memory.
 #[cfg(target_os = "linux")]
 const SMALL_PAGE_BYTES: usize = 1 << 22;
 
@@ -33,7 +34,7 @@ fn take_large_pages<T>(list: &mut Vec<T>) {
     // advice does not change their content.
     let advised =
         unsafe { madvise(begin.cast(), large & !(PAGE_BYTES - 1), Advice::LinuxHugepage) };
-    // Without large pages the search is slower, nothing else.
+    // If the system refuses large pages, the search is slower.
     let _ = advised;
 }
 
@@ -53,7 +54,7 @@ mod tests {
         list.resize(2 << 20, 7);
         list.resize(16 << 20, 8);
         assert_eq!((list.as_ptr(), list[0], list[2 << 20]), (at, 1, 8));
-        // More than the address space: refused, the list is as before.
+        // More than the address space is refused, and the list is unchanged.
         preallocate(&mut list, usize::MAX);
         preallocate(&mut list, 0);
         assert_eq!(list.len(), 16 << 20);

@@ -1,10 +1,10 @@
-//! Memory of the engines: large pages, prefetches, words that grow while others read them, and settings of
-//! the allocator.
+//! Memory of the engines: large pages, prefetches, append-only lists that several threads share, and
+//! settings of the allocator.
 //!
-//! Tables and caches of a search are far larger than the processor's caches. Large pages save the
-//! walks of page tables, and prefetches let several accesses overlap. Neither changes a result.
+//! Tables and caches of a search are far larger than the processor's caches. Large pages save page-table
+//! walks, and prefetches let several accesses overlap. Neither changes a result.
 //!
-//! All of it is unsafe inside and safe outside, so that engines contain no unsafe code for it.
+//! These modules contain unsafe code behind safe interfaces, so that engines need no unsafe code for it.
 
 mod allocator;
 mod append;

@@ -1,7 +1,7 @@
 //! Expansion batch: regions that are collected and then expanded together.
 //!
-//! With the inputs of several regions at hand, the cached data of all of them can be prefetched at
-//! the same time instead of one after the other.
+//! While the inputs of several regions are collected, the cached data of all of them can be prefetched at
+//! the same time, instead of one region after the other.
 
 use strata_space::{ExitEdge, Local};
 use strata_store::{EntryKey, List, Word};
@@ -9,13 +9,13 @@ use strata_store::{EntryKey, List, Word};
 use super::memo::hash;
 use crate::explicit::kernel::{Batches, Decoded, Inputs};
 
-/// Limit of the regions of a batch: the prefetched data must fit into the first-level cache.
+/// The most regions of a batch: the prefetched data must fit into the first-level cache.
 const MAX_REGIONS: usize = 16;
 
 /// Bytes of inputs at which a batch is full.
 const MAX_BYTES: usize = 16 << 10;
 
-/// A region of a batch, and the position of its inputs.
+/// A region of a batch, with the position of its inputs.
 #[derive(Copy, Clone, Debug)]
 pub(super) struct PendingRegion {
     pub(super) at: EntryKey,
@@ -56,17 +56,17 @@ impl ListLayout {
 #[derive(Default)]
 pub(super) struct ExpansionBatch {
     regions: Vec<PendingRegion>,
-    /// Memo keys of the regions, one after the other. A key contains all inputs.
+    /// Memo keys of the regions, one after the other. A key contains all inputs of its region.
     bytes: Vec<u8>,
-    /// Scratch: header, hash and offset of each inbox batch of a region.
+    /// Scratch memory: header, hash and offset of each inbox batch of a region.
     order: Vec<(u32, u64, usize)>,
 }
 
-/// Bytes of a key before the lists: class and side, and the numbers of states in both lists.
+/// Bytes of a key before the lists: class with side, and the numbers of states of both lists.
 const HEADER_BYTES: usize = 12;
 
-/// Low bits of the header of an inbox batch: the number of its exits. The high bits are its inverse
-/// edge. Regions with more exits are not added, see [`is_wide`].
+/// Number of low bits in the header of an inbox batch, which hold the number of exits. The high bits hold
+/// the inverse edge. Regions with more exits are not added, see [`is_wide`].
 const LEN_BITS: u32 = 16;
 
 fn batch_header(inverse: Option<ExitEdge>, batch: &[Word]) -> u32 {
@@ -80,7 +80,7 @@ impl ExpansionBatch {
         self.bytes.clear();
     }
 
-    /// Whether no more regions should be added.
+    /// Whether the batch has reached a limit, so that its regions should be expanded.
     pub(super) fn is_full(&self) -> bool {
         self.regions.len() >= MAX_REGIONS || self.bytes.len() >= MAX_BYTES
     }
@@ -90,8 +90,9 @@ impl ExpansionBatch {
         &self.regions
     }
 
-    /// Adds a region. Equal inputs become equal bytes: inbox batches are sorted by header and hash,
-    /// and the first column of a list determines the lengths of the others.
+    /// Adds a region. Equal inputs become equal bytes, because inbox batches are sorted by header and
+    /// hash. Different inputs become different bytes, because the first column of a list determines the
+    /// lengths of the other columns.
     #[inline]
     pub(super) fn push(&mut self, at: EntryKey, inputs: Inputs<'_>) {
         let Inputs { current, previous, inbox, .. } = inputs;
@@ -132,7 +133,7 @@ impl ExpansionBatch {
         self.regions.push(PendingRegion { at, side, from, to, current, previous });
     }
 
-    /// The memo key of a region: everything that its expansion depends on.
+    /// The memo key of a region: class, side and inputs, on which its expansion depends.
     #[inline]
     pub(super) fn key(&mut self, region: &PendingRegion, class: u32, side: u32) -> &[u8] {
         let bytes = &mut self.bytes[region.from..region.to];
@@ -140,7 +141,7 @@ impl ExpansionBatch {
         bytes
     }
 
-    /// The key that the last call of [`Self::key`] returned for a region.
+    /// The memo key that the last call of [`Self::key`] for this region returned.
     #[inline]
     pub(super) fn last_key(&self, region: &PendingRegion) -> &[u8] {
         &self.bytes[region.from..region.to]

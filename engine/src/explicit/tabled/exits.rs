@@ -1,4 +1,4 @@
-//! Output of an expansion: statistics, new states and exits.
+//! Delivery of an expansion: its statistics, new states and exits.
 
 use strata_space::{ExitEdge, LayerStats, Local, RegionKey, State, Tabled, Weight};
 use strata_store::{EntryKey, Word};
@@ -8,18 +8,18 @@ use super::regions::RegionCache;
 use crate::explicit::error::{Result, check_region};
 use crate::explicit::kernel::{ExitSink, Output};
 
-/// A region and its slot in the region cache.
+/// The key of a region and its slot in the region cache.
 #[derive(Copy, Clone)]
 pub(super) struct CachedKey {
     pub(super) at: EntryKey,
     pub(super) slot: usize,
 }
 
-/// Memory for the exits of a region.
+/// Scratch memory for the exits of a region.
 #[derive(Default)]
 pub(super) struct ExitBuffers {
     batch: Vec<Local>,
-    /// States behind scattering edges.
+    /// States to which scattering edges lead.
     scattered: Vec<State>,
 }
 
@@ -69,7 +69,7 @@ pub(super) fn report<S: Tabled>(
     let mut rest = expansion.exit_locals;
     for (i, ExitCount { edge, count }) in expansion.exits.iter().enumerate() {
         if *edge >= first_scattering {
-            // Edges are ascending, so all edges from here on scatter.
+            // Edges are ascending, so all following edges scatter, too.
             buffers.scatter(space, RegionKey(at.region), &expansion.exits[i..], rest);
             buffers.send_scattered(space, regions, exits)?;
             break;
@@ -96,7 +96,7 @@ pub(super) fn report<S: Tabled>(
 }
 
 impl ExitBuffers {
-    /// Collects the states behind scattering edges, sorted by region. `exits` are the edges and
+    /// Collects the states to which scattering edges lead, sorted by region. `exits` are the edges and
     /// `rest` their states.
     fn scatter<S: Tabled>(
         &mut self,

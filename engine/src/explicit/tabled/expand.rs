@@ -48,7 +48,7 @@ fn expand<S: Tabled, const W: usize>(
         for local in inputs.current {
             let inside = space.inside_successors(class, local >> 1);
             if inside.more {
-                // The places do not hold all of them.
+                // The state has more inside successors than `first` has places.
                 add_inside(space, class, *local, &mut candidates);
                 continue;
             }
@@ -63,8 +63,8 @@ fn expand<S: Tabled, const W: usize>(
     marks.drain(side, next);
 }
 
-/// Whether a pass over all links of a region takes less time than a step for each of its states: a
-/// word takes a third of the time of a state's two steps.
+/// Whether a pass over all words of `links` takes less time than two linked successors for each state: a
+/// word takes a third of the time of a state.
 #[inline(always)]
 fn pays(links: &[u64], states: &[Local]) -> bool {
     links.len() / 3 < states.len()
@@ -102,8 +102,8 @@ mod tests {
 
     const INDICES: u32 = 300;
 
-    /// A ring whose neighbours are linked, with four more moves, so that no list of successors has
-    /// places for all.
+    /// A ring whose neighbours are linked, with four more moves, so that each state has more inside
+    /// successors than `InsideSuccessors::first` has places.
     struct Ring {
         links: Vec<u64>,
     }

@@ -18,10 +18,11 @@ pub(super) struct Expansion<'a> {
     pub(super) next: List<'a>,
     /// Number of legal moves of the new states.
     pub(super) generated: u32,
-    /// Sums of their weights within the region, by side and image.
+    /// Sums of the local weights of the new states, by side and image.
     pub(super) weight_sums: [[Weight; 2]; 2],
     /// The exit edges in use, ascending, each with its number of exits.
     pub(super) exits: &'a [ExitCount],
-    /// The states with exits, by edge in the order of `exits`. A state occurs once for each edge.
+    /// The states with exits, grouped by edge in the order of `exits`. A state occurs once for each of its
+    /// edges.
     pub(super) exit_locals: &'a [Local],
 }

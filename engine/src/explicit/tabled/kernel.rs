@@ -22,10 +22,10 @@ pub(crate) struct TabledKernel<S: Tabled> {
     regions: RegionCache<S>,
     memo: Memo,
     batch: ExpansionBatch,
-    /// Hash of the memo key of each region of the batch. None if the region is not looked up.
+    /// For each region of the batch, the hash of its memo key; None if the region is not looked up.
     hashes: Vec<Option<u64>>,
     marks: AnyMarks,
-    /// Decoded inputs of a region: current, previous and inbox.
+    /// Scratch memory: decoded inputs of a region.
     lists: [Vec<Local>; 2],
     inbox: Batches,
     /// New states of a region.
@@ -51,7 +51,7 @@ impl<C> Default for SharedCaches<C> {
 
 impl<S: Tabled> TabledKernel<S> {
     /// A kernel with limits for its caches. The space must be within the limits that
-    /// [`Engine::tabled`](crate::explicit::Engine::tabled) checks.
+    /// [`Engine::tabled`](crate::explicit::Engine::tabled) has checked.
     pub(crate) fn new(
         space: Arc<S>,
         shards: u32,
@@ -149,8 +149,8 @@ impl<S: Tabled> TabledKernel<S> {
         done
     }
 
-    /// Prefetches the cached data of all regions of the batch, and computes the hashes of their
-    /// memo keys. Each loop starts one access for every region, so that the accesses overlap.
+    /// Prefetches the cached data of all regions of the batch, and computes the hashes of their memo
+    /// keys. Each loop starts one memory access for every region, so that the accesses overlap.
     fn prefetch_batch(&mut self) {
         for pending in self.batch.regions() {
             self.regions.prefetch_key(RegionKey(pending.at.region));
@@ -161,7 +161,7 @@ impl<S: Tabled> TabledKernel<S> {
         }
         for i in 0..self.batch.regions().len() {
             let pending = self.batch.regions()[i];
-            // Find it again: another region of the batch may have taken its slot.
+            // The slot is looked up again, as another region of the batch may have taken it.
             let slot = self.regions.find(RegionKey(pending.at.region));
             let cached = self.regions.at(slot);
             let side_and_class = pending.side.zip(cached.class_number);
@@ -177,7 +177,8 @@ impl<S: Tabled> TabledKernel<S> {
         }
     }
 
-    /// Expands a region of a batch, by a look-up in the memo table if it has the hash of a key.
+    /// Expands a region of a batch. If `hash` is the hash of its memo key, looks the key up in the memo
+    /// table first.
     fn expand_pending(
         &mut self,
         batch: &ExpansionBatch,
@@ -213,7 +214,7 @@ impl<S: Tabled> TabledKernel<S> {
         done
     }
 
-    /// Expands a region at once, without the batch and the memo table.
+    /// Expands a region immediately, without the batch and the memo table.
     fn expand_now(
         &mut self,
         at: EntryKey,
@@ -234,8 +235,8 @@ impl<S: Tabled> TabledKernel<S> {
         done
     }
 
-    /// Computes the expansion of a region. `side` is the common side of its states, if there is
-    /// one. `key` is the hash and the key under which the expansion is added to the memo table.
+    /// Computes the expansion of a region and delivers it. `side` is the common side of its states, if
+    /// there is one. If `key` is (hash, memo key), the expansion is added to the memo table.
     fn compute(
         &mut self,
         at: EntryKey,
@@ -270,7 +271,7 @@ impl<S: Tabled> TabledKernel<S> {
         Ok(())
     }
 
-    /// Computes the new states of a region with states of both sides, or which a symmetry fixes.
+    /// Computes the new states of a region that has states of both sides, or that a symmetry fixes.
     fn expand_mixed(&mut self, slot: usize, inputs: Decoded<'_>, stats: &mut LayerStats) {
         let (class, space) = (&self.regions.at(slot).class, &*self.space);
         for local in inputs.current {
@@ -283,14 +284,15 @@ impl<S: Tabled> TabledKernel<S> {
         keep_new(inputs, &mut self.next, stats);
     }
 
-    /// Adds the positions that a region's and local parts' weights do not give.
+    /// Adds the positions whose weights are not products of a region's and a local part's weight.
     fn add_unfactored(&self, at: EntryKey, states: &[Local], stats: &mut LayerStats) {
         let region = RegionKey(at.region);
         stats.digest += self.space.unfactored_weight(region, states);
         stats.positions += self.space.unfactored_positions(region, states);
     }
 
-    /// Removes the second image of states that are their own image: [`report`] has counted it.
+    /// Subtracts the second image of states whose two images are the same position: [`report`] has counted
+    /// both.
     fn correct_double_counts(&self, slot: usize, states: &[Local], stats: &mut LayerStats) {
         let (region, space) = (self.regions.at(slot), &*self.space);
         let fixed = states.iter().filter(|local| space.is_fixed(&region.class, *local >> 1));

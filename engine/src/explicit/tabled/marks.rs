@@ -1,22 +1,22 @@
-//! Sets of local indices of one region as bits.
+//! Bit sets of the local indices of one region.
 //!
-//! A set fits into the first-level cache, and its elements are drained in order without sorting.
+//! A set is small enough for the processor's cache, and its elements are read in order without sorting.
 
 use strata_space::{Local, MAX_INDICES};
 
-/// Sets of excluded and of candidate indices below 64 * `W`. The size is a constant, so accesses
+/// Sets of excluded and of candidate indices below 64 * `W`. The size is a constant, so that accesses
 /// need no bounds check.
 pub(super) struct Marks<const W: usize> {
     /// Indices that are not new.
     excluded: Box<[u64; W]>,
-    /// Indices that may be new. All zero between regions.
+    /// Indices that may be new. Empty between regions.
     candidates: Box<[u64; W]>,
 }
 
-/// The set of candidates, borrowed while many are added: its address stays in a register.
+/// The set of candidates, borrowed while many are added, so that its address stays in a register.
 pub(super) struct Candidates<'a, const W: usize>(&'a mut [u64; W]);
 
-/// Words of a part of the set that is drained at once.
+/// Number of words of a set that are drained at once.
 const PART: usize = 16;
 
 impl<const W: usize> Marks<W> {
@@ -40,8 +40,8 @@ impl<const W: usize> Marks<W> {
         locals.iter().for_each(|local| insert(excluded, local >> 1));
     }
 
-    /// Adds the candidates next to an excluded index, where a move links the two. `links` has a bit
-    /// for each index that is linked to the index before.
+    /// Adds the indices that a move links with an excluded index. Bit `i` of `links` is set if moves lead
+    /// from index `i` to `i - 1` and back.
     #[inline(always)]
     pub(super) fn add_linked(&mut self, links: &[u64]) {
         let (excluded, candidates) = (&*self.excluded, &mut *self.candidates);
@@ -57,13 +57,13 @@ impl<const W: usize> Marks<W> {
         }
     }
 
-    /// The candidates: indices that are new unless they are excluded.
+    /// The set of candidates: indices that are new unless they are excluded.
     #[inline(always)]
     pub(super) fn candidates(&mut self) -> Candidates<'_, W> {
         Candidates(&mut self.candidates)
     }
 
-    /// Appends the new indices in order, as locals of a side.
+    /// Appends the new indices in order, as locals with side `side`, and removes all candidates.
     #[inline(always)]
     pub(super) fn drain(&mut self, side: u32, out: &mut Vec<Local>) {
         let (candidates, _) = self.candidates.as_chunks_mut::<PART>();
@@ -108,7 +108,7 @@ const WIDE: usize = 1 << 17;
 
 const _: () = assert!((MAX_INDICES as usize) < WIDE);
 
-/// Marks for few indices: all fit into the first-level cache.
+/// Marks for few indices, which fit into the first-level cache.
 pub(super) type NarrowMarks = Marks<{ NARROW / 64 }>;
 
 /// Marks for up to [`MAX_INDICES`].

@@ -1,8 +1,8 @@
-//! Tabled engine: kernels for spaces whose moves are table look-ups.
+//! Tabled kernel, for spaces whose moves are table look-ups.
 //!
-//! One region is expanded in these steps: it is added to an expansion batch ([`batch`]), its data
-//! is prefetched ([`regions`]), its expansion is looked up by its inputs ([`memo`]) or computed
-//! ([`expand`], [`marks`]) and summarised ([`summary`]), and its exits are sent ([`exits`]).
+//! A region is expanded in these steps: it is added to an expansion batch ([`batch`]), and its data are
+//! prefetched ([`regions`]). Its expansion is looked up by its inputs ([`memo`]), or computed ([`expand`],
+//! [`marks`]) and summarised ([`summary`]). Then its exits are sent ([`exits`]).
 
 mod batch;
 mod exits;

@@ -6,13 +6,13 @@ use strata_space::RegionKey;
 /// Key of a free way. No region has this key, see [`RegionKey`].
 const FREE: RegionKey = RegionKey(u128::MAX);
 
-/// Ways of a set: as many as fit into two cache lines.
+/// Number of ways of a set: as many as fit into two cache lines.
 const WAYS: usize = 6;
 
-/// Regions that a new index has room for.
+/// Number of regions for which a new index has room.
 pub(super) const INITIAL_REGIONS: usize = 1 << 9;
 
-/// Regions whose hashes are near each other.
+/// A set of the hash table: regions with hashes in one range.
 #[derive(Copy, Clone)]
 #[repr(align(128))]
 struct Set {
@@ -35,26 +35,27 @@ impl Set {
 
 /// A set-associative hash table from region keys to slots, which are numbered from 0.
 ///
-/// It doubles up to its limit. Then, and where a set is full, a new region evicts another.
+/// The table doubles up to its limit. When the limit is reached, or a set is full, a new region evicts
+/// another.
 pub(super) struct RegionIndex {
-    /// With twice as many ways as regions, so that few sets are full.
+    /// The sets, with twice as many ways as regions, so that few sets are full.
     sets: Vec<Set>,
     /// Slots below this number have been given out.
     used: u32,
     limit: u32,
-    /// Slots of regions that were dropped when the table grew.
+    /// Free slots: those of regions that were dropped when the table grew.
     free: Vec<u32>,
-    /// The way of the last region evicted from a full set.
+    /// The way of the region that was last evicted because its set was full.
     victim: usize,
-    /// The set of the last region evicted from any set.
+    /// The set of the region that was last evicted because no slot was left.
     hand: usize,
 }
 
 impl RegionIndex {
-    /// Bytes of an index for each of its regions.
+    /// Bytes of an index per region.
     pub(super) const BYTES_PER_REGION: usize = 2 * size_of::<Set>() / WAYS;
 
-    /// An empty index that gives out at most `limit` slots, at least one.
+    /// An empty index with at most `limit` slots, or one slot if `limit` is 0.
     pub(super) fn new(limit: usize) -> RegionIndex {
         let limit = u32::try_from(limit).unwrap_or(u32::MAX).max(1);
         let sets = empty_sets(INITIAL_REGIONS.min(limit as usize));
@@ -65,7 +66,7 @@ impl RegionIndex {
     fn set(&self, key: RegionKey) -> usize {
         let folded = (key.0 as u64) ^ (key.0 >> 64) as u64;
         let hash = folded.wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        // The number of sets may be any: with powers of two, up to half of the memory would be lost.
+        // The number of sets need not be a power of two, which would waste up to half of the memory.
         ((u128::from(hash) * self.sets.len() as u128) >> 64) as usize
     }
 
@@ -84,8 +85,8 @@ impl RegionIndex {
         Some(set.slots[way] as usize)
     }
 
-    /// Adds a region that is not in the index, and returns its slot: the next one, or that of a region
-    /// that was evicted.
+    /// Adds a region that is not in the index, and returns its slot: a free slot, or that of an evicted
+    /// region.
     pub(super) fn insert(&mut self, key: RegionKey) -> usize {
         let room = self.sets.len() * WAYS / 2;
         if self.used as usize >= room && room < self.limit as usize {
@@ -103,7 +104,7 @@ impl RegionIndex {
         slot as usize
     }
 
-    /// A slot that no region has. If all are taken, a region is evicted.
+    /// Returns a free slot. If there is none, evicts a region.
     fn take_slot(&mut self) -> u32 {
         if let Some(slot) = self.free.pop() {
             return slot;
@@ -122,7 +123,7 @@ impl RegionIndex {
         }
     }
 
-    /// Moves the regions to sets for more of them, and drops those whose new set is full.
+    /// Enlarges the table for `regions` regions. Regions whose new set is full are dropped.
     fn grow(&mut self, regions: usize) {
         let old = std::mem::replace(&mut self.sets, empty_sets(regions));
         for Set { keys, slots } in old {
@@ -154,7 +155,7 @@ mod tests {
     use super::*;
 
     proptest! {
-        /// With few slots, and with a table that grows: no slot has two regions, and none is lost.
+        /// With few slots, and with a table that grows: no two regions share a slot, and no slot is lost.
         #[test]
         fn slots_are_never_shared_and_never_lost(
             keys in proptest::collection::vec(0_u128..4_000, 1..3_000),

@@ -13,11 +13,11 @@ use super::region_index::{INITIAL_REGIONS, RegionIndex};
 /// Target of an exit edge.
 #[derive(Copy, Clone)]
 pub(super) struct CachedTarget {
-    /// High and low half of the target's key. Halves need less alignment, so a region takes fewer
-    /// cache lines.
+    /// High and low half of the target's region key. Two halves need less alignment than one integer, so
+    /// that a cached region takes fewer cache lines.
     region: [u64; 2],
     shard: u32,
-    /// Inverse edge; `ExitEdge::MAX` if it is not known.
+    /// Inverse edge; `ExitEdge::MAX` if it is unknown.
     inverse: ExitEdge,
     pub(super) symmetry: u8,
     state: TargetState,
@@ -26,11 +26,11 @@ pub(super) struct CachedTarget {
 /// Whether a target is known, and whether locals need canonicalising there.
 #[derive(Copy, Clone, PartialEq, Eq)]
 enum TargetState {
-    /// No field is valid.
+    /// The target is unknown; the other fields are invalid.
     Unknown,
-    /// Locals stay as they are.
+    /// Locals stay unchanged in the target region.
     Plain,
-    /// Locals are canonicalised.
+    /// Locals must be canonicalised in the target region.
     Canonicalised,
 }
 
@@ -68,32 +68,32 @@ impl CachedTarget {
 #[repr(align(64))]
 pub(super) struct CachedRegion<C> {
     pub(super) class: C,
-    /// The class's number. None if there are too many classes, or if symmetries fix the region.
+    /// The number of the class. None if there are too many classes, or if symmetries fix the region.
     pub(super) class_number: Option<u32>,
-    /// By side and image.
+    /// Weights of the region's images, by side and image.
     pub(super) weights: [[Weight; 2]; 2],
     targets: [CachedTarget; MAX_MOVE_KINDS as usize],
 }
 
-/// Cache of regions, a dense list in the order of their first use: a layer visits regions in the order of
-/// their keys, so regions of one time are mostly neighbours.
+/// Cache of regions, in a list in the order of first use. As a layer visits regions in key order, regions
+/// that are used together are mostly neighbours in the list.
 ///
-/// Every layer visits the same regions in the same order. This is the worst case of
-/// least-recently-used eviction, which would evict each region just before its next use. A full cache
-/// evicts from the sets of its index in turns.
+/// Every layer visits the same regions in the same order. This is the worst case for eviction of the least
+/// recently used region, which would evict each region just before its next use. So a full cache evicts
+/// from the sets of its index in turn.
 pub(super) struct RegionCache<S: Tabled> {
     space: Arc<S>,
     shards: u32,
     index: RegionIndex,
-    /// Not boxed: a layer visits every region once, so its data is not in the processor's cache,
-    /// and all of its cache lines should be prefetched at once.
+    /// The data of regions, without boxes: as a layer visits every region once, its data are not in the
+    /// processor's cache, and all of their cache lines should be prefetched at once.
     regions: Vec<CachedRegion<S::Class>>,
     classes: Arc<ClassNumbers<S::Class>>,
-    /// Class numbers that this cache has looked up, to avoid the lock.
+    /// Class numbers that this cache has looked up already, to avoid the lock of the shared numbers.
     numbers: FxHashMap<S::Class, u32>,
 }
 
-/// Limit of numbered classes. A space may have as many classes as regions.
+/// The most numbered classes. A space may have as many classes as regions.
 const MAX_CLASSES: usize = 1 << 14;
 
 /// Numbers of classes, in order of first use. All kernels of an engine share them.
@@ -106,7 +106,7 @@ impl<C> Default for ClassNumbers<C> {
 }
 
 impl<C: Eq + Hash> ClassNumbers<C> {
-    /// The number of a class; None if [`MAX_CLASSES`] others are numbered.
+    /// The number of a class; None if it has none and [`MAX_CLASSES`] classes are numbered.
     fn number(&self, class: C) -> Option<u32> {
         let mut numbers = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let next = numbers.len();
@@ -118,7 +118,7 @@ impl<C: Eq + Hash> ClassNumbers<C> {
 }
 
 impl<S: Tabled> RegionCache<S> {
-    /// An empty cache that grows to about `bytes`.
+    /// An empty cache that grows to about `bytes` bytes.
     pub(super) fn new(
         space: Arc<S>,
         shards: u32,
@@ -145,8 +145,7 @@ impl<S: Tabled> RegionCache<S> {
         self.index.prefetch(key);
     }
 
-    /// The slot of a region. It is loaded if it is not cached. The slot is valid until the next
-    /// call.
+    /// The slot of a region, which is loaded if it is not cached. The slot is valid until the next call.
     #[inline]
     pub(super) fn find(&mut self, key: RegionKey) -> usize {
         match self.index.get(key) {
@@ -155,7 +154,7 @@ impl<S: Tabled> RegionCache<S> {
         }
     }
 
-    /// The region in a slot that [`Self::find`] has returned.
+    /// The region in a slot that the last call of [`Self::find`] returned.
     #[inline]
     pub(super) fn at(&self, slot: usize) -> &CachedRegion<S::Class> {
         &self.regions[slot]
@@ -167,7 +166,7 @@ impl<S: Tabled> RegionCache<S> {
         prefetch_all(&self.regions[slot..=slot]);
     }
 
-    /// The target of an exit edge of a region and its slot.
+    /// The target of an exit edge of the region `key`, which is in `slot`.
     #[inline]
     pub(super) fn target(&mut self, key: RegionKey, slot: usize, edge: ExitEdge) -> CachedTarget {
         if self.space.exit_edges() > MAX_MOVE_KINDS.into() {

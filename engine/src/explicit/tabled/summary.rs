@@ -10,16 +10,16 @@ use crate::explicit::kernel::Batches;
 #[derive(Default)]
 pub(super) struct SuccessorSummary {
     generated: u32,
-    /// By side and image.
+    /// Sums of local weights, by side and image.
     weight_sums: [[Weight; 2]; 2],
-    /// States with an exit.
+    /// States that have an exit.
     with_exits: Vec<Local>,
-    /// States with an exit, by exit edge.
+    /// States that have an exit, by exit edge.
     by_edge: Vec<Vec<Local>>,
     exits: Vec<ExitCount>,
     exit_locals: Vec<Local>,
-    /// By local: mask of the move kinds that lead back to where it arrived from. All zero between
-    /// regions.
+    /// For each local, a mask of the move kinds that lead back to the states from which it was reached.
+    /// All zero between regions.
     arrived: Vec<u8>,
 }
 
@@ -33,8 +33,8 @@ impl SuccessorSummary {
         }
     }
 
-    /// Summarises the new states of a region. Exits along the inverse edge of an `inbox` batch are
-    /// left out for the states of that batch.
+    /// Summarises the new states of a region. For the states of an `inbox` batch, exits by the inverse
+    /// edge of the batch are left out.
     pub(super) fn summarise<S: Tabled>(
         &mut self,
         space: &S,
@@ -59,7 +59,7 @@ impl SuccessorSummary {
         if self.with_exits.is_empty() {
             return;
         }
-        // Behind the inverse edge of an arrival are states of the layer before.
+        // The inverse edge of an arrival leads to states of the layer before.
         for (inverse, batch) in inbox.iter() {
             if let Some(inverse) = inverse {
                 let mask = 1 << space.exit_kind(inverse);
@@ -109,8 +109,8 @@ const BIT_COUNT: [u8; 1 << MAX_MOVE_KINDS] = {
     count
 };
 
-/// Adds up the weights of new states of one side, appends those with an exit to `with_exits`, and
-/// returns the number of legal moves.
+/// Adds up the weights of new states of one side, and appends the states that have an exit to
+/// `with_exits`. Returns the number of legal moves.
 #[inline(always)]
 fn scan<S: Tabled, const IMAGES: usize>(
     space: &S,
@@ -123,8 +123,8 @@ fn scan<S: Tabled, const IMAGES: usize>(
     let mut sums = DigestSums::<IMAGES>::new();
     let count = |mask: u8| u32::from(BIT_COUNT[usize::from(mask & (BIT_COUNT.len() - 1) as u8)]);
     let mut moves = 0;
-    // Few states have an exit, and the branch is hard to predict. Writing every state and advancing
-    // only past those to keep needs no branch.
+    // Few states have an exit, and a branch would be hard to predict. So every state is written, and the
+    // position advances only past those to keep.
     let mut kept = with_exits.len();
     with_exits.resize(kept + states.len(), 0);
     for local in states {
@@ -140,7 +140,7 @@ fn scan<S: Tabled, const IMAGES: usize>(
     moves
 }
 
-/// Sums of weights by image, in halves of 32 bits, which cannot overflow.
+/// Sums of weights by image. Halves of 32 bits are summed separately, which cannot overflow.
 struct DigestSums<const IMAGES: usize> {
     low: [[u64; 2]; IMAGES],
     high: [[u64; 2]; IMAGES],

@@ -1,4 +1,4 @@
-//! Memo table for region expansions, as one kernel uses it.
+//! Memo table of one kernel for region expansions.
 //!
 //! The result of expanding a region depends only on its class and its three input lists, and the
 //! same inputs recur: on Panex, nine of ten expansions repeat an earlier one. Each kernel looks up
@@ -17,16 +17,16 @@ use crate::explicit::tabled::expansion::Expansion;
 /// Location of an entry.
 #[derive(Copy, Clone, Debug)]
 pub(in crate::explicit::tabled) enum Slot {
-    /// In the young generation.
+    /// An entry of the young generation.
     Shared(EntryRef),
-    /// In the unpublished buffer, at this word.
+    /// An entry of the unpublished buffer, at this word.
     Unpublished(usize),
 }
 
 /// Number of lookups over which the hit rate is measured.
 const WINDOW: u32 = 1 << 12;
 
-/// Number of regions without lookups after a low hit rate.
+/// Number of regions that are not looked up after a low hit rate.
 const PAUSE: u32 = 1 << 15;
 
 /// Memo table of one kernel: a private buffer of recent entries in front of the shared generations.
@@ -38,7 +38,7 @@ pub(in crate::explicit::tabled) struct Memo {
     buffer: Buffer,
     lookups: u32,
     hits: u32,
-    /// Regions left until lookups are enabled again.
+    /// Number of regions until lookups are enabled again.
     pause: u32,
 }
 
@@ -46,14 +46,14 @@ pub(in crate::explicit::tabled) struct Memo {
 #[derive(Default)]
 struct Buffer {
     words: Vec<u64>,
-    /// The hash and the offset of each entry.
+    /// For each entry, its hash and its offset.
     entries: Vec<(u64, usize)>,
-    /// Offsets by hash.
+    /// Offsets of entries, by hash.
     offsets: FxHashMap<u64, usize>,
 }
 
 impl Memo {
-    /// A memo table that adds `bytes` to the limit of the shared one.
+    /// A memo table of a kernel, which adds `bytes` to the limit of the shared table.
     pub(in crate::explicit::tabled) fn new(bytes: usize, shared: Arc<SharedMemo>) -> Memo {
         Memo {
             share: (bytes > 0).then(|| MemoShare::new(shared, bytes)),
@@ -65,8 +65,8 @@ impl Memo {
         }
     }
 
-    /// Whether lookups currently pay: false for a while after fewer than a quarter of the last
-    /// [`WINDOW`] hit. Called once for each region.
+    /// Whether lookups currently pay: false for the next [`PAUSE`] regions after fewer than a quarter of
+    /// the last [`WINDOW`] lookups hit. Must be called once for each region.
     #[inline]
     pub(in crate::explicit::tabled) fn is_enabled(&mut self) -> bool {
         if self.pause > 0 {
@@ -86,7 +86,7 @@ impl Memo {
     pub(in crate::explicit::tabled) fn refresh(&mut self) {
         let Some(share) = &self.share else { return };
         if !self.generations.as_ref().is_some_and(|generations| share.is_current(generations)) {
-            // Release the old ones before the new ones are allocated.
+            // The old ones are released before new ones are allocated.
             self.generations = None;
             self.generations = Some(share.generations());
         }
@@ -101,7 +101,7 @@ impl Memo {
         }
     }
 
-    /// Prefetches the entry that [`Self::get`] probably finds.
+    /// Prefetches the entry that [`Self::get`] will probably find.
     #[inline]
     pub(in crate::explicit::tabled) fn prefetch_entry(&self, hash: u64) {
         if let Some(generations) = &self.generations {
@@ -239,8 +239,7 @@ mod tests {
             assert!(look_up(&mut a, &i.to_ne_bytes()));
         }
         let hits = many.clone().filter(|i| look_up(&mut b, &i.to_ne_bytes())).count();
-        // All but the unpublished entries of the first kernel; the second has inserted those
-        // itself.
+        // All but the unpublished entries of the first kernel, which the second has inserted itself.
         assert!((4_500..5_000).contains(&hits), "{hits}");
         assert!(many.clone().all(|i| look_up(&mut b, &i.to_ne_bytes())));
         // Entries stay while one kernel has a share.
@@ -267,7 +266,7 @@ mod tests {
             look_up(&mut a, &next.to_ne_bytes());
             next += 1;
         }
-        // The first generation is the old one now.
+        // The first generation is now the old one.
         b.refresh();
         assert_eq!(first.strong_count(), 3);
         for i in next..6 * next {

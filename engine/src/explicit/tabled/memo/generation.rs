@@ -10,13 +10,14 @@ use crate::memory::{AppendOnlyWords, preallocate, prefetch};
 
 use super::entry::key_of;
 
-/// Low bits of a slot: the position of the entry. The others are a tag from the hash.
+/// Number of low bits of a slot, which hold the position of the entry. The high bits are a tag from the
+/// hash.
 const POSITION_BITS: u32 = 40;
 
-/// Limit of the bytes of a generation.
+/// The most bytes of a generation.
 const MAX_BYTES: usize = 4 << 30;
 
-/// Words per entry for which slots are allocated. Few entries are smaller.
+/// Assumed number of words per entry, from which the number of slots is computed. Few entries are smaller.
 const TYPICAL_WORDS: usize = 32;
 
 /// Lower limit of [`Generation::publish_words`].
@@ -25,7 +26,7 @@ const MIN_PUBLISH_WORDS: usize = 64;
 /// Upper limit of [`Generation::publish_words`].
 const MAX_PUBLISH_WORDS: usize = 2 << 10;
 
-/// Words of a cache line, and the number of lines of an entry that are prefetched.
+/// Number of words of a cache line, and of lines of an entry that are prefetched.
 const LINE_WORDS: usize = 8;
 const PREFETCH_LINES: usize = 7;
 
@@ -44,20 +45,21 @@ impl EntryRef {
 pub(super) struct Generation {
     /// Hash table with linear probing; 0 is an empty slot. The length is a power of two.
     slots: Box<[AtomicU64]>,
-    /// Entries one after the other. The first word is not used, so no slot is 0.
+    /// Entries, one after the other. The first word is unused, so that the slot of an entry is never 0.
     words: AppendOnlyWords,
-    /// Number of entries with a slot. Held while entries are published.
+    /// Number of entries with a slot. It is locked while entries are published.
     entries: Mutex<usize>,
-    /// The limit that it was made for.
+    /// The limit with which the generation was created, in bytes.
     limit: usize,
 }
 
 impl Generation {
-    /// A generation of about `bytes` at most. Entries take no memory before they are published.
+    /// An empty generation of at most about `bytes` bytes. Entries take no memory before they are
+    /// published.
     pub(super) fn new(bytes: usize) -> Generation {
         let limit = bytes;
         let bytes = bytes.min(MAX_BYTES);
-        // Slots take a quarter of the bytes at most.
+        // Slots take at most a quarter of the bytes.
         let slots = (bytes / 4 / size_of::<AtomicU64>()).min(bytes / 8 / TYPICAL_WORDS * 2);
         let slots = 1 << slots.max(16).ilog2();
         let words = AppendOnlyWords::new((bytes - bytes.min(slots * size_of::<AtomicU64>())) / 8);
@@ -65,8 +67,8 @@ impl Generation {
         Generation { slots: zeroed_slots(slots), words, entries: Mutex::new(0), limit }
     }
 
-    /// An empty generation of about `bytes` at most, in the memory of this one if that has the size: the
-    /// system takes longer to provide memory than this to clear the slots.
+    /// An empty generation of at most about `bytes` bytes. If this generation was created with the same
+    /// limit, its memory is reused, because clearing the slots is faster than new memory.
     pub(super) fn renewed(mut self, bytes: usize) -> Generation {
         if self.limit != bytes {
             return Generation::new(bytes);
@@ -127,8 +129,8 @@ impl Generation {
         }
     }
 
-    /// Publishes words. `entries` has the hash and the offset of each entry in them. Returns false if
-    /// they do not fit.
+    /// Publishes entries. `words` has their content, and `entries` the hash and the offset in `words` of
+    /// each. Returns false if they do not fit.
     pub(super) fn publish(&self, words: &[u64], entries: &[(u64, usize)]) -> bool {
         let mut used = self.entries.lock().unwrap_or_else(PoisonError::into_inner);
         if *used + entries.len() >= self.slots.len() / 4 * 3 {
@@ -136,7 +138,7 @@ impl Generation {
         }
         let Some(first) = self.words.append(words) else { return false };
         for (hash, at) in entries {
-            // Another kernel may have published the same key in the meantime.
+            // Another kernel may have published an entry of the same key in the meantime.
             if self.get(*hash, key_of(&words[*at..])).is_none() {
                 self.link(*hash, first + at);
                 *used += 1;

@@ -7,8 +7,8 @@ use super::generation::Generation;
 
 /// Two generations of entries, shared by all kernels of an engine.
 ///
-/// Inserts go to the young generation. When it is full it becomes the old one. Entries hit in the
-/// old generation are copied forward, the others are dropped with it.
+/// Inserts go to the young generation. When it is full, it becomes the old one, in a *rotation*. Entries
+/// that are hit in the old generation are copied to the young one; the others are dropped with it.
 #[derive(Default)]
 pub(in crate::explicit::tabled) struct SharedMemo {
     /// Number of rotations. A kernel whose generations are from an earlier round should release
@@ -25,14 +25,14 @@ struct State {
     bytes: usize,
     /// None before the first lookup.
     generations: Option<Generations>,
-    /// The generation before the old one, whose memory the next one takes.
+    /// The generation before the old one. The next generation reuses its memory.
     spare: Option<Arc<Generation>>,
 }
 
 /// The generations that a kernel reads for a while.
 ///
-/// They stay in memory as long as a kernel holds them, beyond the limit, even after a rotation.
-/// Kernels should release them often.
+/// They stay in memory as long as a kernel holds them, even after a rotation, when they do not count
+/// towards the limit. So kernels should release them often.
 #[derive(Clone)]
 pub(super) struct Generations {
     pub(super) young: Arc<Generation>,
@@ -41,10 +41,10 @@ pub(super) struct Generations {
 }
 
 impl State {
-    /// An empty generation: a third of the memory, as there are a young one, an old one and a spare.
+    /// An empty generation with a third of the memory, as there are a young, an old and a spare one.
     fn generation(&mut self) -> Arc<Generation> {
         let bytes = self.bytes / 3;
-        // A kernel may still read the spare one; then it is dropped when the kernel releases it.
+        // If a kernel still reads the spare generation, it is dropped when the kernel releases it.
         let spare = self.spare.take().and_then(Arc::into_inner);
         Arc::new(spare.map_or_else(|| Generation::new(bytes), |spare| spare.renewed(bytes)))
     }
