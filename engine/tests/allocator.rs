@@ -1,8 +1,9 @@
-//! Memory of freed allocations. A process of its own, since the allocator is that of the process.
+//! Test of the memory of freed allocations. It is a separate process, as it changes the process's
+//! allocator.
 #![cfg(all(target_os = "linux", target_env = "gnu"))]
 #![allow(clippy::unwrap_used)] // clippy.toml allows it in tests, but not in their helpers
 
-/// MiB of resident memory.
+/// Resident memory in MiB.
 fn resident() -> u64 {
     let text = std::fs::read_to_string("/proc/self/status").unwrap();
     let line = text.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
@@ -12,7 +13,7 @@ fn resident() -> u64 {
 #[test]
 fn freed_allocations_go_back_although_others_stay() {
     strata_engine::memory::release_large_allocations();
-    // From now on, the C library would take such allocations from its heap.
+    // From now on, the C library would take allocations of this size from its heap.
     drop(vec![1_u8; 16 << 20]);
     let before = resident();
     let mut kept = Vec::new();

@@ -1,6 +1,6 @@
-//! Errors of a step.
+//! Errors of a step from a layer to the next.
 
-/// Why the next layer could not be computed. The last layer is still there.
+/// The reason why the next layer could not be computed. The last layer is unchanged.
 #[derive(Copy, Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum StepError {
     /// The memory budget is exceeded.
@@ -15,17 +15,17 @@ pub enum StepError {
         /// Level of the node.
         level: u8,
     },
-    /// A kind of number is used up.
+    /// There are more items of a kind than numbers for them.
     #[error("the diagram needs more than {limit} {what}, which is the limit")]
     TooMany {
-        /// What is numbered, in the plural.
+        /// The numbered items, in the plural.
         what: &'static str,
-        /// Largest possible count.
+        /// The largest number of items.
         limit: usize,
     },
 }
 
-/// Checks that `wanted` items can be numbered.
+/// Checks that `wanted` items can be numbered, of at most `limit`.
 ///
 /// # Errors
 /// [`StepError::TooMany`] if they exceed the limit.

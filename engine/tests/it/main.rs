@@ -1,4 +1,4 @@
-//! Engines against independent searches, published tables and themselves.
+//! Tests of the engines against independent searches, published tables and each other.
 #![allow(clippy::unwrap_used)] // clippy.toml allows it in tests, but not in their helpers
 
 mod dense;

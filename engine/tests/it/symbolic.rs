@@ -1,5 +1,5 @@
-//! Whole searches, compared with an independent reference search and with themselves: continued
-//! from snapshots, with little memory, on two threads.
+//! Tests of whole symbolic searches against an independent reference search, and of searches that are
+//! continued from snapshots, have little memory, or use two threads.
 
 use std::sync::Arc;
 
@@ -78,7 +78,7 @@ fn panex_layers_equal_those_of_the_reference_search() {
 
 #[test]
 fn hanoi_has_the_known_radii_and_totals() {
-    // Radii with four pegs, all discs on one at first: Korf, "Best-First Frontier Search".
+    // Radii with four pegs, with all discs on one peg at first: Korf, "Best-First Frontier Search".
     for (discs, pegs, radius) in
         [(1, 3, 1), (5, 3, 31), (9, 3, 511), (3, 4, 5), (8, 4, 33), (10, 4, 49), (4, 5, 7)]
     {
@@ -291,7 +291,7 @@ fn a_snapshot_that_takes_more_than_the_budget_is_refused() {
         search.advance().unwrap();
     }
     let bytes = search.snapshot();
-    // Levels above the leaf, each with its configurations; then the number of nodes.
+    // The levels above the leaf, each with its configurations; then the number of nodes.
     let mut at = 0;
     for _ in 0..3 {
         at += 2 + 16 * usize::from(u16::from_le_bytes([bytes[at], bytes[at + 1]]));
@@ -310,10 +310,10 @@ fn a_snapshot_that_takes_more_than_the_budget_is_refused() {
     let mut load = |bytes: &[u8]| search.load(3, bytes).unwrap_err();
     let too_many = load(&crafted(budget / 17));
     assert!(matches!(too_many, SnapshotError::Step(StepError::Memory { .. })), "{too_many}");
-    // Fewer are read, and are not a layer.
+    // Fewer copies are read, but they are not a layer.
     let few = load(&crafted(budget / 40));
     assert!(matches!(few, SnapshotError::Malformed { .. }), "{few}");
-    // A number of nodes for which there are no bytes.
+    // A number of nodes that exceeds the bytes.
     let mut stated = bytes.clone();
     stated[at..at + 4].copy_from_slice(&u32::MAX.to_le_bytes());
     let stated = load(&stated);
@@ -346,7 +346,8 @@ fn invalid_snapshots_are_refused() {
     for at in 0..bytes.len() {
         let mut damaged = bytes.clone();
         damaged[at] ^= 0x55;
-        // Some damage yields another valid layer: files have checksums. It must not panic.
+        // Some damage yields another valid layer, which only the checksum of a file detects. None may
+        // cause a panic.
         refused += u32::from(search.load(30, &damaged).is_err());
     }
     assert!(refused > 100, "{refused}");

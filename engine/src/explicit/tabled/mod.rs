@@ -1,6 +1,6 @@
 //! Tabled kernel, for spaces whose moves are table look-ups.
 //!
-//! A region is expanded in these steps: it is added to an expansion batch ([`batch`]), and its data are
+//! A region is expanded in these steps: it is added to an expansion batch ([`batch`]), and its data is
 //! prefetched ([`regions`]). Its expansion is looked up by its inputs ([`memo`]), or computed ([`expand`],
 //! [`marks`]) and summarised ([`summary`]). Then its exits are sent ([`exits`]).
 

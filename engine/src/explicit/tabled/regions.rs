@@ -85,8 +85,8 @@ pub(super) struct RegionCache<S: Tabled> {
     space: Arc<S>,
     shards: u32,
     index: RegionIndex,
-    /// The data of regions, without boxes: as a layer visits every region once, its data are not in the
-    /// processor's cache, and all of their cache lines should be prefetched at once.
+    /// The data of regions, without boxes: as a layer visits every region once, its data is not in the
+    /// processor's cache, and all of its cache lines should be prefetched at once.
     regions: Vec<CachedRegion<S::Class>>,
     classes: Arc<ClassNumbers<S::Class>>,
     /// Class numbers that this cache has looked up already, to avoid the lock of the shared numbers.

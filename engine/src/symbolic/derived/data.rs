@@ -15,7 +15,7 @@ use crate::symbolic::node::reference::Ref;
 #[derive(Copy, Clone)]
 pub(crate) enum NewNode<'a> {
     Inner(InnerNode<'a>),
-    /// A leaf node: its exit moves as a bit mask, the leaf states after each, and its statistics.
+    /// A leaf node: its exit moves as a bit mask, the leaf states after each move, and its statistics.
     Leaf {
         moves: u16,
         exits: &'a [u64],
@@ -23,18 +23,18 @@ pub(crate) enum NewNode<'a> {
     },
 }
 
-/// Computes and stores the derived data of nodes, in the order of their numbers, from 1 on.
+/// Computes and stores the derived data of nodes, which come in the order of their numbers, from 1 on.
 pub(crate) struct DerivedData {
     exits: ExitInterner,
     /// None if statistics are not requested.
     stats: Option<NodeStatsTable>,
-    /// The first error. After it nothing more is derived.
+    /// The first error, after which nothing more is derived.
     error: Option<StepError>,
 }
 
 impl DerivedData {
-    /// An empty store. Takes its memory from shares of the budget; no list preallocates more than
-    /// `prealloc_bytes`.
+    /// An empty store. It takes memory from shares of the same budget as `share`. No list preallocates
+    /// more than `prealloc_bytes` bytes.
     pub(crate) fn new(share: &BudgetShare, with_stats: bool, prealloc_bytes: usize) -> DerivedData {
         let stats = || NodeStatsTable::new(share.split(), prealloc_bytes);
         DerivedData {
@@ -44,7 +44,7 @@ impl DerivedData {
         }
     }
 
-    /// Memory in bytes, without the exit sets.
+    /// Memory in bytes, without the exit sets themselves.
     pub(crate) fn bytes(&self) -> usize {
         self.exits.bytes() + self.stats.as_ref().map_or(0, NodeStatsTable::bytes)
     }
@@ -72,7 +72,7 @@ impl DerivedData {
         self.error.map_or(Ok(()), Err)
     }
 
-    /// Derives the data of the next node. Appends its exit sets to `exits_out`, by move.
+    /// Derives the data of the next node. Appends its exit sets to `exits_out`, in the order of moves.
     #[inline(always)]
     pub(crate) fn derive<C>(
         &mut self,

@@ -1,4 +1,4 @@
-//! Where derived data is computed: on the calling thread, or on a helper thread.
+//! Executor of derivations: it computes derived data on the calling thread or on a helper thread.
 
 use crate::symbolic::derived::data::DerivedData;
 use crate::symbolic::derived::helper::HelperThread;
@@ -13,7 +13,7 @@ pub(crate) enum Executor<C> {
 }
 
 impl<C: Copy + Send + Sync + 'static> Executor<C> {
-    /// An executor for `threads` threads: with two or more a helper thread, if it can be started.
+    /// An executor for `threads` threads. With two or more it uses a helper thread, if that can be started.
     pub(crate) fn new(
         threads: usize,
         share: &BudgetShare,
@@ -27,7 +27,7 @@ impl<C: Copy + Send + Sync + 'static> Executor<C> {
         }
     }
 
-    /// Memory in bytes; the exit sets count where they are not a copy.
+    /// Memory in bytes. It includes `exit_sets`, unless they are a copy of the helper thread's.
     pub(crate) fn bytes(&self, exit_sets: &ExitSets) -> usize {
         match self {
             Executor::Inline(data) => data.bytes() + exit_sets.bytes(),
@@ -35,7 +35,7 @@ impl<C: Copy + Send + Sync + 'static> Executor<C> {
         }
     }
 
-    /// Memory in bytes of exit sets that are a copy of the helper thread's.
+    /// Memory of `exit_sets` in bytes if they are a copy of the helper thread's; otherwise 0.
     pub(crate) fn copy_bytes(&self, exit_sets: &ExitSets) -> usize {
         match self {
             Executor::Inline(_) => 0,
@@ -51,7 +51,7 @@ impl<C: Copy + Send + Sync + 'static> Executor<C> {
         }
     }
 
-    /// Prefetches what the derivation of a parent reads of a node.
+    /// Prefetches the data of a node that the derivation of its parent reads.
     #[inline(always)]
     pub(crate) fn prefetch(&self, set: Ref) {
         if let Executor::Inline(data) = self {

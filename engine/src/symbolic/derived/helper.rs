@@ -1,7 +1,7 @@
 //! Helper thread that computes derived data.
 //!
-//! The main thread sends new nodes in batches and receives their exit sets. The threads share no
-//! nodes: the helper keeps its own table of the exits of every node, by number.
+//! The main thread sends new nodes in batches and receives their exit sets. The threads share no nodes: the
+//! helper thread keeps its own table of the exits of all nodes, by number.
 
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvError, Sender, TryRecvError, channel};
@@ -20,20 +20,20 @@ use crate::symbolic::memory::budget::BudgetShare;
 use crate::symbolic::node::record::count_moves;
 use crate::symbolic::node::reference::Ref;
 
-/// Words in a batch: some 30 nodes. Smaller batches cost more messages, larger ones more waiting at
-/// the end of a layer.
+/// Number of words in a batch: about 30 nodes. Smaller batches need more messages; larger ones cause more
+/// waiting at the end of a layer.
 const BATCH_WORDS: usize = 512;
 
-/// Fields of a node's first word: exit moves in the low bits, the level from this bit on, and the
-/// leaf flag.
+/// Fields of a node's first word: exit moves in the low bits, the level from `LEVEL_SHIFT` on, and a flag
+/// for leaves.
 const LEVEL_SHIFT: u32 = 16;
 const LEAF_FLAG: u32 = 1 << 31;
 
 /// New nodes for the helper thread.
 struct Batch<C> {
     index: Arc<SharedIndex<C>>,
-    /// A leaf has its first word and two words per exit move. An inner node has its first word, two
-    /// words of configurations, and one word per child.
+    /// The nodes, as words. A leaf has its first word and two words per exit move. An inner node has its
+    /// first word, two words of configurations, and one word per child.
     words: Vec<u32>,
     /// Statistics of the batch's leaves, in order.
     leaves: Vec<NodeStats>,
@@ -59,13 +59,13 @@ pub(crate) struct BatchResult {
 pub(crate) struct HelperThread<C> {
     words: Vec<u32>,
     leaves: Vec<NodeStats>,
-    /// Batches sent whose results have not been received.
+    /// Number of batches that were sent and whose results have not been received.
     pending: usize,
     batches: Option<Sender<Batch<C>>>,
     results: Receiver<BatchResult>,
     wait: SpinWait,
     thread: Option<JoinHandle<()>>,
-    /// The first error in applying a result. After it no result is used.
+    /// The first error in applying a result, after which no result is used.
     error: Option<StepError>,
     /// Memory of the helper thread in bytes, as of the last result.
     pub(crate) bytes: usize,
@@ -135,8 +135,8 @@ impl<C: Copy + Send + Sync + 'static> HelperThread<C> {
         let _ = self.batches.as_ref().map(|batches| batches.send(batch));
     }
 
-    /// Receives the next result; None if none has arrived. With `wait` it blocks until one arrives,
-    /// and returns None only if no batch is pending.
+    /// Receives the next result; None if no result has arrived. With `wait` it blocks until a result
+    /// arrives, and returns None only if no batch is pending.
     pub(crate) fn receive(&mut self, wait: bool) -> Option<BatchResult> {
         if self.pending == 0 {
             return None;
@@ -165,7 +165,7 @@ impl<C: Copy + Send + Sync + 'static> HelperThread<C> {
         self.error = Some(error);
     }
 
-    /// Resumes the panic of the thread. While the handle exists, the thread ends in no other way.
+    /// Resumes the panic of the thread. While the handle exists, the thread ends only by a panic.
     fn propagate_panic(&mut self) -> ! {
         match self.thread.take().map(JoinHandle::join) {
             Some(Err(panic)) => std::panic::resume_unwind(panic),
@@ -204,7 +204,7 @@ impl HelperState {
     }
 
     fn process<C>(&mut self, batch: &Batch<C>) -> BatchResult {
-        // Most words are references. Prefetching for the others is harmless.
+        // Most words are references. For the other words, prefetching is harmless.
         let words = batch.words.iter().map(|word| Ref::from_word(*word));
         self.node_exits.prefetch(words.clone());
         words.for_each(|node| self.data.prefetch(node));

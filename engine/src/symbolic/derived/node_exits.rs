@@ -11,7 +11,7 @@ use crate::symbolic::node::reference::Ref;
 
 /// Exit sets of all nodes, by number.
 pub(super) struct NodeExits {
-    /// By node: an index into `words`. There lie the node's exit moves, followed by its exit sets.
+    /// For each node, the index in `words` of its exit moves, which its exit sets follow.
     begins: Vec<u32>,
     words: Vec<u32>,
     share: BudgetShare,
@@ -32,7 +32,7 @@ impl ExitSource for NodeExits {
 }
 
 impl NodeExits {
-    /// The table of the empty set alone.
+    /// A table with the empty set only.
     pub(super) fn new(share: BudgetShare, prealloc_bytes: usize) -> NodeExits {
         let (mut begins, mut words) = (Vec::new(), Vec::new());
         preallocate(&mut begins, prealloc_bytes / 4);

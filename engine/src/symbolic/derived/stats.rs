@@ -1,4 +1,4 @@
-//! Statistics of nodes: legal moves and digests of their current states.
+//! Statistics of nodes: numbers of legal moves and digests of their current states.
 
 use strata_space::Weight;
 use strata_space::nested::NestedSpace;
@@ -51,14 +51,14 @@ impl NodeStats {
     }
 }
 
-/// Statistics by node. At 40 bytes per node they take half as much memory as everything else.
+/// Statistics by node. They take 40 bytes per node, half as much memory as everything else together.
 pub(crate) struct NodeStatsTable {
     stats: Vec<NodeStats>,
     share: BudgetShare,
 }
 
 impl NodeStatsTable {
-    /// The table of the empty set alone, with `prealloc_bytes` preallocated.
+    /// A table with the empty set only, with `prealloc_bytes` bytes preallocated.
     pub(crate) fn new(share: BudgetShare, prealloc_bytes: usize) -> NodeStatsTable {
         let mut stats = Vec::new();
         preallocate(&mut stats, prealloc_bytes);
@@ -82,7 +82,8 @@ impl NodeStatsTable {
         prefetch(&self.stats, set.id());
     }
 
-    /// Appends the next node: sums over its children, each weighted by its configuration.
+    /// Appends the statistics of the next node: sums over its children, of which each has the weight of its
+    /// configuration as a factor.
     #[inline(always)]
     pub(crate) fn push_inner<C>(
         &mut self,
@@ -102,7 +103,7 @@ impl NodeStatsTable {
         self.push(sum)
     }
 
-    /// Appends the next node.
+    /// Appends the statistics of the next node.
     pub(crate) fn push(&mut self, stats: NodeStats) -> Result<(), StepError> {
         self.share.grow_to(self.bytes() + size_of::<NodeStats>())?;
         reserve(&mut self.stats, 1);

@@ -2,17 +2,17 @@
 
 use std::sync::mpsc::{Receiver, RecvError, TryRecvError};
 
-/// Polls before blocking: some 80 microseconds. Waking a blocked thread takes 50 microseconds.
+/// Number of polls before blocking: about 80 microseconds. Waking a blocked thread takes 50 microseconds.
 const SPINS: u32 = 1 << 12;
 
-/// After a spin without success the next receives block at once: only every `SPIN_INTERVAL`-th one
-/// spins. Where both threads share a core, spinning delays the other thread.
+/// After a spin without success, only every `SPIN_INTERVAL`-th receive spins; the others block at once. If
+/// both threads share a core, spinning delays the other thread.
 const SPIN_INTERVAL: u32 = 16;
 
 /// Adaptive wait for messages.
 #[derive(Default)]
 pub(super) struct SpinWait {
-    /// Times it has blocked since spinning last succeeded.
+    /// Number of receives that have blocked since spinning last succeeded.
     blocked: u32,
 }
 

@@ -1,4 +1,4 @@
-//! The diagram's data: nodes, contents, tables and scratch buffers.
+//! Data of the diagram: nodes, contents, tables and scratch buffers.
 
 use std::sync::Arc;
 
@@ -25,7 +25,7 @@ use crate::symbolic::node::reference::Ref;
 use crate::symbolic::node::table::CompactTable;
 use crate::symbolic::options::Options;
 
-/// All nodes and exit sets of a search, each content once.
+/// All nodes and exit sets of a search. Each content is stored once.
 pub(crate) struct Diagram<S: NestedSpace> {
     pub(crate) index: SpaceIndex<S>,
     pub(crate) nodes: Vec<Node>,
@@ -42,14 +42,14 @@ pub(crate) struct Diagram<S: NestedSpace> {
     pub(crate) first_underived: usize,
     /// Statistics of the last layer; None if they are not requested.
     pub(crate) top_stats: Option<NodeStats>,
-    /// Memoised steps beyond the one kept in each node, by node and fingerprint.
+    /// Memoised steps by node and fingerprint, in addition to the one in each node.
     pub(crate) step_overflow: FxHashMap<(u32, u64), Ref>,
     pub(crate) share: BudgetShare,
-    /// Every `verify_interval`-th memoised step is recomputed; 0 for none.
+    /// Every `verify_interval`-th reuse of a memoised step is verified by recomputing the step; 0 for none.
     pub(crate) verify_interval: u32,
-    /// Memoised steps since the last recomputation.
+    /// Number of memoised steps reused since the last recomputation.
     pub(crate) reused_steps: u32,
-    /// Scratch of a step: incoming sets, as a stack.
+    /// Scratch of steps: incoming sets, as a stack.
     pub(crate) incoming: Vec<Ref>,
     /// Scratch buffers of steps, one per level: incoming sets by configuration.
     pub(crate) incoming_sets: Vec<IncomingSets>,
@@ -98,7 +98,7 @@ impl<S: NestedSpace> Diagram<S> {
         }
     }
 
-    /// Memory in bytes, without what the executor accounts for.
+    /// Memory in bytes, without the memory that the executor counts.
     pub(crate) fn own_bytes(&self) -> usize {
         let step_overflow = self.step_overflow.capacity() * 3 * size_of::<u64>();
         let nodes = self.nodes.len() * size_of::<Node>();
@@ -115,7 +115,7 @@ impl<S: NestedSpace> Diagram<S> {
         self.own_bytes() + self.executor.bytes(&self.exit_sets)
     }
 
-    /// Clears what an unfinished step left in the scratch stacks.
+    /// Clears the scratch stacks after an unfinished step.
     pub(crate) fn clear_scratch(&mut self) {
         self.incoming.clear();
         self.child_words.clear();
@@ -154,7 +154,7 @@ impl<S: NestedSpace> Diagram<S> {
         self.content.children(self.child_list(id))
     }
 
-    /// The children of an inner set, flipped if the reference is.
+    /// The children of an inner set. They are flipped if the reference is flipped.
     pub(crate) fn children(&self, level: u8, set: Ref) -> impl Iterator<Item = Child> {
         self.stored_children(set.id())
             .map(move |child| if set.is_flipped() { self.flip_child(level, child) } else { child })
@@ -165,7 +165,7 @@ impl<S: NestedSpace> Diagram<S> {
         Child { config, set: child.set.flip() }
     }
 
-    /// The states of a leaf set, flipped if the reference is.
+    /// The states of a leaf set. They are flipped if the reference is flipped.
     pub(crate) fn leaf(&self, set: Ref) -> LeafSets {
         if set == Ref::EMPTY {
             return LeafSets::default();
@@ -181,8 +181,8 @@ impl<S: NestedSpace> Diagram<S> {
         LeafSets { current: flip(sets.current), previous: flip(sets.previous) }
     }
 
-    /// The exit set of a set for a move: the states in which a larger piece can make the move, each
-    /// as it is after the move.
+    /// The exit set of a set for a move of a larger piece: the states after the move, of all states in
+    /// which the move is legal.
     #[inline(always)]
     pub(crate) fn exit_set(&self, set: Ref, kind: usize) -> Ref {
         let flipped = set.is_flipped();
@@ -193,7 +193,7 @@ impl<S: NestedSpace> Diagram<S> {
         Ref::from_word(exits).flip_if(flipped)
     }
 
-    /// Stores a node's exit sets, by move.
+    /// Stores a node's exit sets, in the order of moves.
     #[inline(always)]
     pub(crate) fn set_exits(&mut self, id: usize, exits: &[u32]) {
         let node = &mut self.nodes[id];
@@ -213,7 +213,8 @@ impl<S: NestedSpace> Diagram<S> {
         if set.is_flipped() { self.index.leaves().flip(states) } else { states }
     }
 
-    /// Reads the children of a stored inner node, and prefetches what a step reads of them.
+    /// Reads the children of a stored inner node into `children`, and prefetches the data that a step reads
+    /// of them.
     #[inline(always)]
     pub(crate) fn read_children(&self, id: usize, children: &mut Vec<Child>) {
         children.clear();
@@ -223,8 +224,8 @@ impl<S: NestedSpace> Diagram<S> {
         }
         for child in children.iter() {
             let child = self.node(child.set);
-            // A step expands children without a memoised step, so their content is read. Of other
-            // children it reads only exit sets that are not inline.
+            // A step computes the successors of children without a memoised step, and reads their
+            // content. Of other children it reads only the exit sets that are not inline.
             if child.next == 0 || child.inline_exits[INLINE_EXITS - 1] != 0 {
                 prefetch(self.content.bytes_from(child.begin_byte()), 0);
             }

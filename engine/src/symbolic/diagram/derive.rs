@@ -1,4 +1,4 @@
-//! Derivation of new nodes' data, inline or through the helper thread.
+//! Derivation of the data of new nodes, inline or on the helper thread.
 
 use strata_space::nested::NestedSpace;
 
@@ -35,7 +35,7 @@ impl<S: NestedSpace> Diagram<S> {
         }
     }
 
-    /// Completes all derivations of a finished layer, and stores the statistics of its top.
+    /// Completes all derivations of a finished layer, and stores the statistics of its top node.
     pub(crate) fn finish_layer(&mut self, top: Ref) -> Result<(), StepError> {
         match &mut self.executor {
             Executor::Inline(data) => {
@@ -51,7 +51,7 @@ impl<S: NestedSpace> Diagram<S> {
         }
     }
 
-    /// Applies the results that have arrived; with `wait` all that are pending.
+    /// Applies the results that have arrived, or with `wait` all pending results.
     fn receive_results(&mut self, wait: bool) -> Result<(), StepError> {
         while let Executor::Helper(helper) = &mut self.executor
             && let Some(result) = helper.receive(wait)

@@ -1,4 +1,4 @@
-//! Incoming sets of a node: the exit sets that enter below it, by configuration.
+//! Incoming sets of a node: exit sets whose states enter the sets below the node, by configuration.
 
 use crate::symbolic::index::bits::{ConfigId, ConfigSet};
 use crate::symbolic::node::content::Child;
@@ -8,9 +8,9 @@ use crate::symbolic::node::reference::Ref;
 #[derive(Clone)]
 pub(crate) struct IncomingSets {
     pub(crate) configs: ConfigSet,
-    /// By configuration: the last set's index in `links`, plus 1.
+    /// For each configuration, the index of its last set in `links`, plus 1.
     heads: [u32; 64],
-    /// A set, and the index of the one before it plus 1.
+    /// Each set, with the index of the set before it in its list, plus 1; 0 for the first.
     links: Vec<(Ref, u32)>,
     /// The children of the node itself.
     pub(crate) own_children: Vec<Child>,

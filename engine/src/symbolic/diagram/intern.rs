@@ -1,4 +1,4 @@
-//! Interning: nodes of equal class and content become one node.
+//! Interning: nodes with equal class and content become one node.
 
 use strata_space::nested::{MAX_MOVE_KINDS, NestedSpace, Shift};
 
@@ -16,8 +16,8 @@ use crate::symbolic::node::record::{CONTENT_UNIT, EXIT_BYTES, EXIT_MASK_BITS, Le
 use crate::symbolic::node::reference::Ref;
 
 impl<S: NestedSpace> Diagram<S> {
-    /// The node of a class with these configurations. Its children are the `child_words` from
-    /// `base` on, which are removed.
+    /// The node with a class and configurations, which is created if it does not exist. Its children are
+    /// the entries of `child_words` from index `base` on; they are removed.
     ///
     /// # Errors
     /// [`StepError::Memory`] or [`StepError::TooMany`].
@@ -40,7 +40,8 @@ impl<S: NestedSpace> Diagram<S> {
         let key = hash_list(class, configs, children);
         self.node_table.prefetch(key);
         self.packed.pack(children);
-        // Nearly all nodes are new, and this hides the latency of the table's prefetch.
+        // Nearly all nodes are new and need the summary. Computing it here hides the latency of the
+        // table's prefetch.
         let (mask, states) = self.summarise(level, configs, base)?;
         let Diagram { nodes, content, config_sets, packed, .. } = &*self;
         let found = self.node_table.find(key, |id| {
@@ -65,7 +66,8 @@ impl<S: NestedSpace> Diagram<S> {
         Ok(orientation.reference(id))
     }
 
-    /// The exit moves and the number of states of the children from `base` on.
+    /// The exit moves and the number of states of the node whose children are the entries of `child_words`
+    /// from `base` on.
     #[inline(always)]
     fn summarise(
         &mut self,
@@ -87,7 +89,7 @@ impl<S: NestedSpace> Diagram<S> {
         Ok((mask, states))
     }
 
-    /// The leaf node of a class with these states.
+    /// The leaf node with a class and states, which is created if it does not exist.
     ///
     /// # Errors
     /// [`StepError::Memory`] or [`StepError::TooMany`].
@@ -131,7 +133,7 @@ impl<S: NestedSpace> Diagram<S> {
         Ok(orientation.reference(id))
     }
 
-    /// Appends a node whose content, of `content` bytes, is still to be appended.
+    /// Appends a node. The caller appends its content, of `content` bytes, afterwards.
     fn push_node(&mut self, meta: u32, states: u64, content: usize) -> Result<u32, StepError> {
         let node = Node { meta, begin: self.content.end_unit() as u32, ..Node::default() };
         self.reserve_node(node.overflow_exits() * EXIT_BYTES + content)?;

@@ -1,4 +1,4 @@
-//! Meeting test: whether a layer intersects its image under the exchange.
+//! Meeting test: whether the image of a layer under the exchange meets the layer, or the layer before.
 
 use rustc_hash::FxHashMap;
 use strata_space::nested::NestedSpace;
@@ -7,12 +7,13 @@ use crate::symbolic::diagram::arena::Diagram;
 use crate::symbolic::index::space::SpaceIndex;
 use crate::symbolic::node::reference::Ref;
 
-/// How the image of a set meets another.
+/// Whether the image of a set under the exchange meets another set.
 #[derive(Copy, Clone, Default, PartialEq, Eq, Debug)]
 pub(crate) struct Meeting {
-    /// It contains a current state: the two searches meet after an even number of moves.
+    /// The image contains a current state of the other set: the searches from both ends meet after an even
+    /// number of moves.
     pub(crate) even: bool,
-    /// It contains a previous state: after an odd number.
+    /// The image contains a previous state of the other set: they meet after an odd number of moves.
     pub(crate) odd: bool,
 }
 
@@ -22,17 +23,17 @@ impl Meeting {
     }
 }
 
-/// How the image of a layer meets the layer.
+/// Whether the image of a layer meets the layer, or the layer before.
 pub(crate) fn meets_itself<S: NestedSpace>(diagram: &Diagram<S>, top: Ref) -> Meeting {
     meets(diagram, diagram.index.top_level(), top, top)
 }
 
-/// How the image of `a` meets `b`, sets of one level.
+/// Whether the image of `a` meets `b`. Both are sets of one level.
 pub(crate) fn meets<S: NestedSpace>(diagram: &Diagram<S>, level: u8, a: Ref, b: Ref) -> Meeting {
     meet(diagram, level, a, b, &mut FxHashMap::default())
 }
 
-/// [`meets`], with the pairs compared so far.
+/// As [`meets`], with the pairs of sets compared so far.
 fn meet<S: NestedSpace>(
     diagram: &Diagram<S>,
     level: u8,

@@ -9,7 +9,7 @@ use crate::symbolic::index::bits::{ConfigId, bits};
 use crate::symbolic::node::reference::Ref;
 
 impl<S: NestedSpace> Diagram<S> {
-    /// The child of a set at a configuration, flipped if the reference is.
+    /// The child of a set at a configuration. It is flipped if the reference is flipped.
     pub(crate) fn child_of(&self, level: u8, set: Ref, config: ConfigId) -> Option<Ref> {
         if set == Ref::EMPTY {
             return None;
@@ -22,7 +22,7 @@ impl<S: NestedSpace> Diagram<S> {
         is_there.then(child)
     }
 
-    /// Whether a state is a current one of a layer.
+    /// Whether a state is a current state of a layer.
     pub(crate) fn contains(&self, top: Ref, state: &NestedState<S::Config>) -> bool {
         let levels = (self.index.leaf_level() + 1..=self.index.top_level()).rev();
         let leaf = levels.zip(&state.configs).try_fold(top, |set, (level, config)| {
@@ -31,8 +31,8 @@ impl<S: NestedSpace> Diagram<S> {
         leaf.is_some_and(|leaf| self.leaf(leaf).current >> state.leaf & 1 == 1)
     }
 
-    /// The current state of a layer with a rank in the diagram's order. `at` must be below their
-    /// number.
+    /// The current state of a layer with the rank `at` in the diagram's order. `at` must be below the
+    /// number of current states.
     pub(crate) fn nth(&self, top: Ref, at: u64) -> NestedState<S::Config> {
         let mut state = NestedState { configs: Vec::new(), leaf: 0 };
         let (mut set, mut left) = (top, at);

@@ -1,4 +1,4 @@
-//! Count of self-mirrored states: those that equal their flip.
+//! Count of self-mirrored states: states that equal their flip.
 
 use rustc_hash::FxHashMap;
 use strata_space::nested::NestedSpace;
@@ -7,7 +7,7 @@ use crate::symbolic::diagram::arena::Diagram;
 use crate::symbolic::index::bits::bits;
 use crate::symbolic::node::reference::Ref;
 
-/// Number of self-mirrored states, and of their legal moves.
+/// Number of self-mirrored states, and number of their legal moves.
 #[derive(Copy, Clone, Default)]
 pub(crate) struct SelfMirrored {
     pub(crate) states: u64,

@@ -1,7 +1,7 @@
 //! Step of a node: its successor in the next layer.
 //!
-//! The successor holds the states reached from the node's current states and the incoming sets of
-//! its parent, without the current and the previous states. Steps are memoised by node and by a
+//! The successor holds the states that moves reach from the node's current states, and the states of the
+//! incoming sets, without the node's current and previous states. Steps are memoised by node and by a
 //! fingerprint of the incoming sets.
 
 use strata_space::nested::{NestedSpace, Shift};
@@ -20,7 +20,7 @@ use crate::symbolic::node::reference::Ref;
 const MIX: u64 = 0xd6e8_feb8_6659_fd93;
 const MIX2: u64 = 0xe703_7ed1_a0b4_28db;
 
-/// A reference's term of a fingerprint, which is a sum over a set of references.
+/// The term of a reference in a fingerprint, which is the sum over a set of references.
 #[inline(always)]
 fn fingerprint_of(set: Ref) -> u64 {
     let word = mix(u64::from(set.word()) ^ MIX, MIX2);
@@ -39,16 +39,16 @@ impl<S: NestedSpace> Diagram<S> {
         Ok(next)
     }
 
-    /// The successor of a set of a class. Its incoming sets are the entries of `self.incoming` from
-    /// index `from` on; they are removed.
+    /// The successor of a set, given its level and class. Its incoming sets are the entries of
+    /// `self.incoming` from index `from` on; they are removed.
     fn step(&mut self, level: u8, class: ClassId, set: Ref, from: usize) -> Result<Ref, StepError> {
         if from == self.incoming.len() && self.node(set).has_no_states() {
-            // Without current states and incoming sets the successor is empty, whatever the
-            // previous states are.
+            // Without current states and incoming sets, the successor is empty, whatever the previous
+            // states are.
             return Ok(Ref::EMPTY);
         }
-        // A set and its flip share one step. For a self-mirrored set the fingerprint of the
-        // incoming sets decides.
+        // A set and its flip share one step. For a self-mirrored set, the smaller of (class, fingerprint
+        // of the incoming sets) and the same pair of the flips decides.
         let flip_class = self.index.flip_class(class);
         let flip = if set.is_self_mirrored() {
             let [own, flip] = [false, true].map(|flip| self.fingerprint(from, flip));
@@ -72,7 +72,7 @@ impl<S: NestedSpace> Diagram<S> {
         sets.fold(0, |sum, set| sum.wrapping_add(fingerprint_of(set.flip_if(flip))))
     }
 
-    /// [`Self::step`] of a set that is not flipped: the memoised step, or a computed one.
+    /// As [`Self::step`], for a set that is not flipped: reuses the memoised step, or computes it.
     fn step_memoised(
         &mut self,
         level: u8,
@@ -88,7 +88,8 @@ impl<S: NestedSpace> Diagram<S> {
             let next = Ref::from_word(node.next);
             return self.reuse_step(level, class, set, from, next);
         }
-        // The empty set belongs to all classes. Node numbers are below these keys.
+        // The empty set belongs to all classes, so its steps have keys by class. They are above all node
+        // numbers.
         let owner = if set == Ref::EMPTY { u32::MAX - class } else { id as u32 };
         if !free && let Some(next) = self.step_overflow.get(&(owner, key)) {
             return self.reuse_step(level, class, set, from, *next);
@@ -118,8 +119,8 @@ impl<S: NestedSpace> Diagram<S> {
         }
     }
 
-    /// Returns a memoised step. At intervals it is recomputed first, from the memoised steps below
-    /// it.
+    /// Returns the memoised step `next`. At intervals the step is first recomputed, from the memoised steps
+    /// below it, and compared.
     #[inline(always)]
     fn reuse_step(
         &mut self,
@@ -131,7 +132,7 @@ impl<S: NestedSpace> Diagram<S> {
     ) -> Result<Ref, StepError> {
         if self.verify_interval != 0 {
             self.reused_steps += 1;
-            // No verification during a verification: there is one scratch buffer per level.
+            // A verification does not start others, as there is one scratch buffer per level.
             if self.reused_steps >= self.verify_interval {
                 self.reused_steps = 0;
                 let verify_interval = std::mem::take(&mut self.verify_interval);
@@ -206,8 +207,8 @@ impl<S: NestedSpace> Diagram<S> {
         self.intern(level, class, configs, base)
     }
 
-    /// Groups the incoming sets by configuration: those from the parent, which are removed from
-    /// `incoming`, and the exit sets of siblings.
+    /// Collects the incoming sets of the children, by configuration: children of the incoming sets, which
+    /// are removed from `self.incoming`, and exit sets of siblings.
     fn collect_incoming(
         &mut self,
         level: u8,

@@ -26,7 +26,7 @@ type Layers = Vec<(State, bool)>;
 
 const LEVEL: u8 = 4;
 
-/// Builds the node of the states, from the configuration at `at` on.
+/// Builds the node of some states, from the configuration at index `at` on.
 fn build(
     diagram: &mut Diagram<NestedPanex>,
     level: u8,
@@ -124,7 +124,7 @@ proptest! {
         let next = diagram.step_top(top).unwrap();
         prop_assert_eq!(current(&diagram, next), expected.clone());
         if again {
-            // Memoised, and of the flip.
+            // The memoised step, and the step of the flip.
             prop_assert_eq!(diagram.step_top(top).unwrap(), next);
             prop_assert_eq!(diagram.step_top(top.flip()).unwrap(), next.flip());
         }

@@ -19,7 +19,7 @@ use crate::symbolic::node::orientation::{Orientation, canonicalise};
 use crate::symbolic::node::reference::Ref;
 use crate::symbolic::node::table::CompactTable;
 
-/// Slots for recently used sets.
+/// Number of slots for recently used sets.
 const RECENT_SETS: usize = 1 << 15;
 
 /// An exit set to look up, in canonical orientation.
@@ -31,7 +31,7 @@ struct Candidate {
     key: u64,
 }
 
-/// Exit sets of one node under construction: by move, then by configuration.
+/// Exit sets of one node under construction, by move and then by configuration.
 struct ExitsByMove {
     configs: [ConfigSet; MAX_MOVE_KINDS as usize],
     children: [[u32; 64]; MAX_MOVE_KINDS as usize],
@@ -41,10 +41,10 @@ struct ExitsByMove {
 pub(crate) struct ExitInterner {
     table: CompactTable<25>,
     leaf_table: HashTable<u32>,
-    /// Recently used sets by hash: few enough for the processor's cache.
+    /// Recently used sets, by hash. They are few enough for the processor's cache.
     recent: Box<[(u64, u32); RECENT_SETS]>,
     share: BudgetShare,
-    /// Scratch.
+    /// Scratch: the exit sets of a node.
     by_move: Box<ExitsByMove>,
     /// Scratch: child references of the sets under construction, one set after another.
     child_words: Vec<u32>,
@@ -53,7 +53,7 @@ pub(crate) struct ExitInterner {
 }
 
 impl ExitInterner {
-    /// Empty tables, with `prealloc_bytes` preallocated.
+    /// Empty tables, with `prealloc_bytes` bytes preallocated.
     pub(crate) fn new(share: BudgetShare, prealloc_bytes: usize) -> ExitInterner {
         let by_move = ExitsByMove {
             configs: [ConfigSet::default(); MAX_MOVE_KINDS as usize],
@@ -80,7 +80,7 @@ impl ExitInterner {
         self.table.bytes()
     }
 
-    /// Interns a node's exit sets, and appends their references by move.
+    /// Interns a node's exit sets, and appends their references in the order of moves.
     ///
     /// # Errors
     /// [`StepError::Memory`] or [`StepError::TooMany`].
@@ -120,7 +120,7 @@ impl ExitInterner {
         Ok(())
     }
 
-    /// Groups the exit sets of a node's children by move and by the configuration after it.
+    /// Groups the exit sets of a node's children by move and by the configuration after the move.
     #[inline(always)]
     fn group_by_move<C>(
         &mut self,
@@ -137,7 +137,7 @@ impl ExitInterner {
             for kind in bits(stored.into()) {
                 let set = Ref::from_word(nodes.exit_set(id, kind)).flip_if(flipped);
                 let kind = if flipped { index.flip_move(kind) } else { kind };
-                // The shift is known since the node was interned.
+                // The shift was computed before the node was interned.
                 if let Some(Shift::Outside(config)) = index.shift(node.level, config, kind) {
                     by_move.configs[kind].insert(config);
                     by_move.children[kind][usize::from(config)] = set.word();
@@ -146,7 +146,7 @@ impl ExitInterner {
         }
     }
 
-    /// The node's exit set by a move, not looked up yet. Prefetches what the look-up reads.
+    /// The candidate for the node's exit set of a move. Prefetches the data that its look-up reads.
     #[inline(always)]
     fn candidate<C>(&mut self, index: &SharedIndex<C>, level: u8, kind: usize) -> Candidate {
         let (begin, by_move) = (self.child_words.len(), &self.by_move);
@@ -224,7 +224,7 @@ impl ExitInterner {
         Ok(orientation.reference(id))
     }
 
-    /// The number of the next exit set, with `bytes` reserved within the budget.
+    /// The number of the next exit set, after reserving `bytes` bytes within the budget.
     fn reserve_set(&mut self, exit_sets: &mut ExitSets, bytes: usize) -> Result<u32, StepError> {
         let id = exit_sets.content.end_unit();
         check_count("exits", id + 1, Ref::MAX_SETS)?;

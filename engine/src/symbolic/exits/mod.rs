@@ -1,5 +1,5 @@
-//! Exit sets: the states of a node in which a larger piece can make a move, each as it is after the
-//! move.
+//! Exit sets: the states of a node after a move of a larger piece, for all states in which the move is
+//! legal.
 
 pub(crate) mod intern;
 pub(crate) mod sets;

@@ -9,10 +9,10 @@ use crate::symbolic::node::config_sets::ConfigSetTable;
 use crate::symbolic::node::content::{Child, ContentStore};
 use crate::symbolic::node::reference::Ref;
 
-/// Bytes in a unit: contents begin at multiples of it.
+/// Number of bytes in a unit. Contents begin at multiples of it.
 pub(super) const UNIT: usize = 4;
 
-/// Exit sets by number: packed lists, or words of leaf states. The number is the offset, in units.
+/// Exit sets by number: packed lists, or words of leaf states. The number of a set is its offset in units.
 pub(crate) struct ExitSets {
     pub(super) content: ContentStore<UNIT>,
     pub(super) config_sets: ConfigSetTable,
@@ -25,7 +25,7 @@ pub(crate) struct ExitSetsDelta {
     config_sets: Vec<ConfigSet>,
 }
 
-/// End of the exit sets at some time.
+/// End of the exit sets at one time.
 #[derive(Copy, Clone)]
 pub(crate) struct ExitSetsEnd {
     unit: usize,
@@ -33,7 +33,7 @@ pub(crate) struct ExitSetsEnd {
 }
 
 impl ExitSets {
-    /// No sets, with `prealloc_bytes` preallocated.
+    /// An empty storage, with `prealloc_bytes` bytes preallocated.
     pub(crate) fn new(prealloc_bytes: usize) -> ExitSets {
         ExitSets {
             content: ContentStore::new(1, prealloc_bytes),
@@ -64,7 +64,7 @@ impl ExitSets {
         prefetch(self.content.bytes_from(set.id() * UNIT), 0);
     }
 
-    /// Copies the sets appended after `end`, and advances it.
+    /// Copies the sets appended after `end`, and advances `end`.
     pub(crate) fn take_new(&self, end: &mut ExitSetsEnd) -> ExitSetsDelta {
         let begin = std::mem::replace(end, self.end());
         let content = begin.unit * UNIT;
@@ -79,7 +79,7 @@ impl ExitSets {
         ExitSetsEnd { unit: self.content.end_unit(), config_set: self.config_sets.len() }
     }
 
-    /// Appends the sets of another thread, within a share that also has to hold `others` bytes.
+    /// Appends the sets of another thread. The memory share must also hold `others` bytes.
     ///
     /// # Errors
     /// [`StepError::Memory`] or [`StepError::TooMany`].

@@ -7,7 +7,7 @@ pub(crate) trait ExitSource {
     /// The exit moves of a node, as a bit mask.
     fn exit_moves(&self, id: usize) -> u16;
 
-    /// The exit set of a node by one of them, as a word.
+    /// The exit set of a node for one of its exit moves, as a word.
     fn exit_set(&self, id: usize, kind: usize) -> u32;
 }
 

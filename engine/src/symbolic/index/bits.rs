@@ -1,4 +1,4 @@
-//! Sets as machine words: bit iteration, and sets of configurations.
+//! Sets as machine words: iteration over bits, and sets of configurations.
 
 /// Number of a configuration at its level.
 pub(crate) type ConfigId = u8;
@@ -24,7 +24,7 @@ impl ConfigSet {
         self.0 >> config & 1 == 1
     }
 
-    /// How many configurations of the set are less than `config`.
+    /// The number of configurations of the set that are less than `config`.
     pub(crate) fn rank(self, config: ConfigId) -> usize {
         (self.0 & ((1 << config) - 1)).count_ones() as usize
     }
@@ -53,7 +53,7 @@ impl Iterator for Bits {
     }
 }
 
-/// The bits of a word, lowest first.
+/// The positions of the set bits of a word, lowest first.
 #[inline(always)]
 pub(crate) fn bits(set: u64) -> impl Iterator<Item = usize> {
     Bits(set)

@@ -1,4 +1,4 @@
-//! Class-independent tables of the leaf states: images, exits and weights.
+//! Tables of the leaf states that do not depend on classes: images, exits and weights.
 
 use strata_space::Weight;
 use strata_space::nested::MAX_MOVE_KINDS;

@@ -1,4 +1,4 @@
-//! Class-independent part of the index, shared with the helper thread.
+//! Part of the index that does not depend on classes, shared with the helper thread.
 
 use rustc_hash::FxHashMap;
 use strata_space::Weight;
@@ -7,17 +7,17 @@ use strata_space::nested::{MAX_MOVE_KINDS, Shift};
 use crate::symbolic::index::bits::ConfigId;
 use crate::symbolic::index::leaves::LeafTable;
 
-/// A configuration and its images.
+/// A configuration, its images and its weights.
 #[derive(Clone, Debug)]
 pub(crate) struct ConfigInfo<C> {
     pub(crate) config: C,
     pub(crate) flip: ConfigId,
     pub(crate) exchange: ConfigId,
-    /// Its weight and its flip's.
+    /// The weight of the configuration and of its flip.
     pub(crate) weights: [Weight; 2],
 }
 
-/// Table entry of a shift not computed yet.
+/// Table entry of a shift that has not been computed yet.
 pub(super) const UNKNOWN: u8 = u8::MAX;
 
 /// Flag of a table entry: a piece of the level itself moves.
@@ -27,7 +27,7 @@ pub(super) const INSIDE: u8 = 1 << 7;
 #[derive(Clone)]
 pub(crate) struct LevelConfigs<C> {
     pub(super) entries: Vec<ConfigInfo<C>>,
-    /// By configuration and move.
+    /// Shifts, by configuration and move.
     pub(super) shifts: Vec<[u8; MAX_MOVE_KINDS as usize]>,
     pub(super) numbers: FxHashMap<C, ConfigId>,
 }
@@ -36,9 +36,9 @@ pub(crate) struct LevelConfigs<C> {
 #[derive(Clone)]
 pub(crate) struct SharedIndex<C> {
     pub(crate) leaves: LeafTable,
-    /// By level; empty for the leaf levels.
+    /// Configurations, by level; empty for the leaf levels.
     pub(super) levels: Vec<LevelConfigs<C>>,
-    /// By mask of moves: the mask of their flips.
+    /// For each mask of moves, the mask of their flips.
     pub(super) flipped_moves: Box<[u16]>,
     pub(super) flipped_move: [u8; MAX_MOVE_KINDS as usize],
 }

@@ -1,4 +1,4 @@
-//! Index of a space: numbers of configurations and classes, given in the order of discovery.
+//! Index of a space: numbers of configurations and classes, in the order of discovery.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use crate::symbolic::index::bits::{ConfigId, bits};
 use crate::symbolic::index::leaves::LeafTable;
 use crate::symbolic::index::shared::{ConfigInfo, INSIDE, LevelConfigs, SharedIndex, UNKNOWN};
 
-/// Limit of configurations a level: a set of them is a word.
+/// The most configurations per level: a set of them is a word.
 const MAX_CONFIGS: usize = 64;
 
 /// Bits of a class number.
@@ -19,18 +19,18 @@ const CLASS_BITS: u32 = 21;
 /// Number of a class.
 pub(crate) type ClassId = u32;
 
-/// A class, its flip, and what it determines.
+/// A class, its flip, its inner classes and its leaf moves.
 struct ClassInfo<C> {
     class: C,
     level: u8,
     flip: ClassId,
-    /// By configuration.
+    /// The class below each configuration, as far as computed.
     inner: Vec<Option<ClassId>>,
-    /// By leaf state; empty above the leaf.
+    /// The legal moves, by leaf state; empty above the leaf.
     leaf_moves: Box<[LeafMoves]>,
 }
 
-/// The space with the numbers given so far.
+/// The space, with the numbers assigned so far.
 pub(crate) struct SpaceIndex<S: NestedSpace> {
     pub(crate) space: Arc<S>,
     /// Copied on write while the helper thread reads an older version.
@@ -140,12 +140,12 @@ impl<S: NestedSpace> SpaceIndex<S> {
         Ok(number)
     }
 
-    /// A level's configurations, for changes.
+    /// The configurations of a level, for changes.
     fn level_mut(&mut self, level: u8) -> &mut LevelConfigs<S::Config> {
         &mut Arc::make_mut(&mut self.shared).levels[usize::from(level)]
     }
 
-    /// The shift of a configuration by a move kind, computed when first needed.
+    /// The shift of a configuration by a move kind. It is computed when first needed.
     ///
     /// # Errors
     /// [`StepError::TooMany`] if a new configuration cannot be numbered.
@@ -187,7 +187,7 @@ impl<S: NestedSpace> SpaceIndex<S> {
         self.number_class(self.top_level(), self.space.root_class())
     }
 
-    /// The class below a configuration of a class, computed when first needed.
+    /// The class below a configuration of a class. It is computed when first needed.
     ///
     /// # Errors
     /// [`StepError::TooMany`] if a new class cannot be numbered.

@@ -1,11 +1,11 @@
-//! Memory budget, divided between owners.
+//! Memory budget, divided among owners.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use crate::symbolic::error::StepError;
 
-/// A share takes at least this part of the budget at a time, so that threads seldom contend.
+/// A share takes at least 1/`TAKES_PER_BUDGET` of the budget at a time, so that threads seldom contend.
 const TAKES_PER_BUDGET: usize = 1 << 10;
 
 /// One owner's share of a memory budget.
@@ -18,7 +18,7 @@ pub(crate) struct BudgetShare {
 }
 
 impl BudgetShare {
-    /// The first share of a budget in bytes.
+    /// The first share of a budget of `budget` bytes.
     pub(crate) fn new(budget: usize) -> BudgetShare {
         BudgetShare { budget, free: Arc::new(AtomicUsize::new(budget)), taken: 0 }
     }
@@ -28,10 +28,10 @@ impl BudgetShare {
         BudgetShare { budget: self.budget, free: Arc::clone(&self.free), taken: 0 }
     }
 
-    /// Raises this share to `bytes` in all.
+    /// Raises this share to at least `bytes` bytes in total.
     ///
     /// # Errors
-    /// [`StepError::Memory`] if the budget does not allow it.
+    /// [`StepError::Memory`] if the budget is exceeded.
     #[inline(always)]
     pub(crate) fn grow_to(&mut self, bytes: usize) -> Result<(), StepError> {
         if bytes <= self.taken { Ok(()) } else { self.take(bytes - self.taken) }
@@ -49,7 +49,8 @@ impl BudgetShare {
         Err(StepError::Memory { budget: self.budget })
     }
 
-    /// Reports a budget of `budget` bytes that is already exceeded: no share can grow any more.
+    /// Marks the budget as exceeded: no share can grow any more. `budget` is the budget, in bytes, that
+    /// errors of this share report.
     pub(crate) fn exhaust(&mut self, budget: usize) {
         self.free.store(0, Relaxed);
         (self.budget, self.taken) = (budget, 0);

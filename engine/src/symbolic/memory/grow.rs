@@ -1,6 +1,6 @@
 //! Growth of large lists.
 
-/// Reserves room for `more` items, with a limited excess.
+/// Reserves room for `more` items, and at most a fraction of the capacity in addition.
 #[inline(always)]
 pub(crate) fn reserve<T>(list: &mut Vec<T>, more: usize) {
     let (len, capacity) = (list.len(), list.capacity());

@@ -5,17 +5,17 @@ use rustc_hash::FxHashMap;
 use crate::symbolic::error::StepError;
 use crate::symbolic::index::bits::ConfigSet;
 
-/// Bits of a set number.
+/// Number of bits of a set's number.
 pub(super) const SET_NUMBER_BITS: u32 = 20;
 
-/// Configuration sets by number, for all levels: some ten thousand.
+/// Configuration sets of all levels, by number. There are about ten thousand.
 pub(crate) struct ConfigSetTable {
     sets: Vec<ConfigSet>,
     numbers: FxHashMap<ConfigSet, u32>,
 }
 
 impl ConfigSetTable {
-    /// A table of the empty set, as number 0.
+    /// A table with the empty set as number 0.
     pub(crate) fn new() -> ConfigSetTable {
         let mut sets = ConfigSetTable { sets: Vec::new(), numbers: FxHashMap::default() };
         sets.add(ConfigSet::default());
@@ -29,7 +29,7 @@ impl ConfigSetTable {
         number
     }
 
-    /// The number of a set, a new one if needed.
+    /// The number of a set, which is added if it is not in the table.
     ///
     /// # Errors
     /// [`StepError::TooMany`] if the numbers are used up.
@@ -49,7 +49,7 @@ impl ConfigSetTable {
         self.sets.len()
     }
 
-    /// The set of a number.
+    /// The set with a number.
     #[inline(always)]
     pub(super) fn get(&self, number: u32) -> ConfigSet {
         self.sets[number as usize]

@@ -1,14 +1,14 @@
 //! Packed contents of nodes and exit sets.
 //!
-//! A list of children is a numbered set of configurations, and a reference for each. The references
-//! take as many bits as the largest needs.
+//! A list of children is the number of a set of configurations, followed by a reference for each
+//! configuration. All references of a list take as many bits as the largest one needs.
 
 use crate::memory::preallocate;
 use crate::symbolic::index::bits::{ConfigId, ConfigSet};
 use crate::symbolic::node::config_sets::{ConfigSetTable, SET_NUMBER_BITS};
 use crate::symbolic::node::reference::Ref;
 
-/// A child of an inner node: a configuration, and the set below it.
+/// A child of an inner node: a configuration and the set below it.
 #[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) struct Child {
     pub(crate) config: ConfigId,
@@ -19,10 +19,10 @@ pub(crate) struct Child {
 /// reference in 4.
 const HEADER: usize = 3;
 
-/// Least width of a reference in bits, so that four bits encode the width.
+/// The smallest width of a reference in bits. Four bits then encode the width.
 const MIN_WIDTH: u32 = 17;
 
-/// Zero bytes after the end, so that a word can be read at any byte.
+/// Number of zero bytes after the end, so that a word can be read at any byte.
 const PADDING: usize = size_of::<u64>();
 
 /// A packed list of children.
@@ -33,13 +33,13 @@ pub(crate) struct ChildList {
     width: u32,
 }
 
-/// Contents, one after another, at multiples of `UNIT` bytes.
+/// Contents, one after the other, at multiples of `UNIT` bytes.
 pub(crate) struct ContentStore<const UNIT: usize> {
     bytes: Vec<u8>,
 }
 
 impl<const UNIT: usize> ContentStore<UNIT> {
-    /// A store that begins with `units` unused units, with `prealloc_bytes` preallocated.
+    /// A store that begins with `units` unused units, with `prealloc_bytes` bytes preallocated.
     pub(crate) fn new(units: usize, prealloc_bytes: usize) -> ContentStore<UNIT> {
         let mut bytes = Vec::new();
         preallocate(&mut bytes, prealloc_bytes);
@@ -122,7 +122,7 @@ impl<const UNIT: usize> ContentStore<UNIT> {
         list.configs.iter().zip(sets).map(|(config, set)| Child { config, set })
     }
 
-    /// Whether the list at a byte offset equals a packed one with these configurations.
+    /// Whether the list at a byte offset equals a packed list with these configurations.
     #[inline(always)]
     pub(crate) fn matches(
         &self,
@@ -165,7 +165,7 @@ impl PackedList {
         self.bytes.extend_from_slice(&word.to_le_bytes()[..bits.div_ceil(8) as usize]);
     }
 
-    /// The packed list with its configuration set's number filled in.
+    /// The packed list, with the number of its configuration set filled in.
     pub(crate) fn finish(&mut self, set: u32) -> &[u8] {
         let header = set | (self.width - MIN_WIDTH) << SET_NUMBER_BITS;
         self.bytes[..HEADER].copy_from_slice(&header.to_le_bytes()[..HEADER]);

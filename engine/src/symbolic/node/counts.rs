@@ -1,4 +1,4 @@
-//! State counts that exceed a node's 32 bits.
+//! State counts that exceed the 32 bits of a node.
 
 use rustc_hash::FxHashMap;
 
@@ -9,7 +9,7 @@ use crate::symbolic::node::record::LARGE;
 pub(crate) struct LargeCounts(FxHashMap<u32, u64>);
 
 impl LargeCounts {
-    /// The state count of a node whose 32-bit field is `stored`.
+    /// The state count of a node. `stored` is the value of its 32-bit field.
     #[inline(always)]
     pub(crate) fn states(&self, id: usize, stored: u32) -> u64 {
         if stored < LARGE { stored.into() } else { self.large_states(id) }

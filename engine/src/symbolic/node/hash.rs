@@ -4,7 +4,7 @@ use crate::symbolic::index::bits::ConfigSet;
 use crate::symbolic::index::space::ClassId;
 use crate::symbolic::node::record::LeafSets;
 
-/// Mixes two words into one: the folded product.
+/// Mixes two words into one, by folding their product.
 #[inline(always)]
 pub(crate) fn mix(a: u64, b: u64) -> u64 {
     let product = u128::from(a) * u128::from(b);

@@ -9,7 +9,7 @@ use crate::symbolic::index::bits::ConfigSet;
 use crate::symbolic::index::shared::SharedIndex;
 use crate::symbolic::node::reference::Ref;
 
-/// Which orientation of a set its node stores.
+/// The orientation of a set that its node stores.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Orientation {
     AsIs,

@@ -4,16 +4,16 @@ use strata_space::nested::MAX_MOVE_KINDS;
 
 use crate::symbolic::index::space::ClassId;
 
-/// Bits of a node's mask of exit moves.
+/// Number of bits of a node's mask of exit moves.
 pub(crate) const EXIT_MASK_BITS: u32 = 10;
 
-/// Value of a state count that is stored in `LargeCounts`.
+/// Value of a node's state count if the count is stored in `LargeCounts`.
 pub(crate) const LARGE: u32 = u32::MAX;
 
-/// Bytes in a unit: contents begin at multiples of it.
+/// Number of bytes in a unit. Contents begin at multiples of it.
 pub(crate) const CONTENT_UNIT: usize = 2;
 
-/// Bytes of an exit set's reference in the content.
+/// Number of bytes of an exit set's reference in the content.
 pub(crate) const EXIT_BYTES: usize = size_of::<u32>();
 
 /// Population counts of all move masks: the baseline instruction set has no instruction for it.
@@ -33,19 +33,19 @@ pub(crate) fn count_moves(mask: u16) -> usize {
     MOVE_COUNTS[usize::from(mask) % MOVE_COUNTS.len()].into()
 }
 
-/// Exit sets stored in the record. The others precede the content.
+/// Number of exit sets that are stored in the record. The others precede the content.
 pub(crate) const INLINE_EXITS: usize = 2;
 
 /// A set of states of two layers, current and previous, below one configuration.
 ///
-/// 32 bytes, half a cache line, with everything that a step reads of a child.
+/// A record has 32 bytes, half a cache line, and everything that a step reads of a child.
 #[derive(Copy, Clone, Default)]
 pub(crate) struct Node {
     /// Fingerprint of the incoming sets of the memoised step.
     pub(crate) incoming: u64,
     /// Successor of the memoised step, as a word; 0 if there is none.
     pub(crate) next: u32,
-    /// Offset of its bytes in units: exit sets beyond the inline ones, then the content.
+    /// Offset, in units, of the node's bytes: the exit sets that are not inline, then the content.
     pub(crate) begin: u32,
     /// Class, and mask of exit moves.
     pub(crate) meta: u32,
@@ -79,20 +79,20 @@ impl Node {
         count_moves(self.exit_moves()).saturating_sub(INLINE_EXITS)
     }
 
-    /// Byte offset of its bytes.
+    /// Offset of the node's bytes, in bytes.
     #[inline(always)]
     pub(crate) fn begin_byte(&self) -> usize {
         self.begin as usize * CONTENT_UNIT
     }
 
-    /// Byte offset of its content.
+    /// Offset of the node's content, in bytes.
     #[inline(always)]
     pub(crate) fn content_byte(&self) -> usize {
         self.begin_byte() + self.overflow_exits() * EXIT_BYTES
     }
 }
 
-/// Leaf states of two layers, a bit each.
+/// Leaf states of two layers, as bit masks.
 #[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Default, Debug)]
 pub(crate) struct LeafSets {
     pub(crate) current: u64,

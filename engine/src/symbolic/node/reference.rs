@@ -1,6 +1,6 @@
 //! References to sets: node number, self-mirrored bit, flip bit.
 
-/// Reference to a stored set or its flip. Equal sets have equal references.
+/// Reference to a stored set or to its flip. Equal sets have equal references.
 #[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub(crate) struct Ref(u32);
 
@@ -8,17 +8,17 @@ impl Ref {
     /// The empty set.
     pub(crate) const EMPTY: Ref = Ref(2);
 
-    /// Limit of sets of a kind.
+    /// The most sets of a kind.
     pub(crate) const MAX_SETS: usize = 1 << 30;
 
-    /// References the set of a number below [`Self::MAX_SETS`], or its flip.
+    /// A reference to the set with a number, which is below [`Self::MAX_SETS`], or to its flip.
     #[inline(always)]
     pub(crate) fn new(id: u32, self_mirrored: bool, flipped: bool) -> Ref {
         debug_assert!(!(self_mirrored && flipped));
         Ref(id << 2 | u32::from(self_mirrored) << 1 | u32::from(flipped))
     }
 
-    /// The number.
+    /// The number of the stored set.
     #[inline(always)]
     pub(crate) fn id(self) -> usize {
         (self.0 >> 2) as usize
@@ -30,7 +30,7 @@ impl Ref {
         self.0 & 2 != 0
     }
 
-    /// Whether the flip of the stored set is meant.
+    /// Whether it refers to the flip of the stored set.
     #[inline(always)]
     pub(crate) fn is_flipped(self) -> bool {
         self.0 & 1 != 0
@@ -42,7 +42,7 @@ impl Ref {
         Ref(self.0 ^ (!(self.0 >> 1) & 1))
     }
 
-    /// The flip of the set if `flip`, else the set.
+    /// The flip of the set if `flip`, otherwise the set.
     #[inline(always)]
     pub(crate) fn flip_if(self, flip: bool) -> Ref {
         Ref(self.0 ^ (!(self.0 >> 1) & u32::from(flip)))
@@ -54,7 +54,7 @@ impl Ref {
         self.0
     }
 
-    /// The reference of a word.
+    /// The reference with a word, the inverse of [`Self::word`].
     #[inline(always)]
     pub(crate) fn from_word(word: u32) -> Ref {
         Ref(word)

@@ -1,22 +1,21 @@
 //! Unique table: a compact hash table of node or exit-set numbers that stays nearly full.
 //!
-//! Numbers are stored in the order of their hashes, in lines of 16. The position of a line
-//! determines the leading part of a hash; the rest is stored beside the number, in the bits that
-//! the number leaves free. So the table can grow by an eighth at a time without recomputing hashes
-//! from the items.
+//! Numbers are stored in the order of their hashes, in lines of 16. The position of a line determines the
+//! leading part of a hash. The rest of the hash is stored beside the number, in the bits that the number
+//! leaves free. So the table can grow by an eighth at a time without recomputing hashes from the items.
 
 use hashbrown::HashTable;
 
 use crate::memory::preallocate;
 use crate::memory::prefetch;
 
-/// Slots of a line: one cache line.
+/// Number of slots of a line, which is one cache line.
 const SLOTS: usize = 16;
 
-/// Average fill at which the table grows. Beyond it too many lines overflow.
+/// Average number of used slots per line at which the table grows. Beyond it, too many lines overflow.
 const MAX_FILL: usize = 12;
 
-/// Lines of an empty table.
+/// Number of lines of an empty table.
 const MIN_LINES: usize = 1 << 6;
 
 /// Tables with fewer lines double when they grow.
@@ -24,14 +23,14 @@ const DOUBLING_LINES: usize = 1 << 10;
 
 /// Table of numbers from 1 on, by `HASH_BITS` bits of their hashes.
 ///
-/// The larger the numbers are, compared to how many there are, the fewer bits can be used.
+/// The larger the numbers are in relation to their count, the fewer hash bits can be used.
 pub(crate) struct CompactTable<const HASH_BITS: u32> {
     /// Lines, after a few unused slots that align them with cache lines.
     slots: Vec<u32>,
     first_slot: usize,
     lines: usize,
     len: usize,
-    /// Hash and number of entries whose line is full.
+    /// Entries whose line is full, as (hash, number).
     overflow: HashTable<(u32, u32)>,
 }
 
@@ -40,7 +39,7 @@ fn spread(key: u32) -> u64 {
     u64::from(key).wrapping_mul(0x9e37_79b9_7f4a_7c15)
 }
 
-/// Slots before the first cache line.
+/// Number of slots before the first cache line.
 fn first_slot(slots: &[u32]) -> usize {
     slots.as_ptr().align_offset(SLOTS * size_of::<u32>()) % SLOTS
 }
@@ -55,7 +54,7 @@ impl<const HASH_BITS: u32> CompactTable<HASH_BITS> {
         CompactTable { slots, first_slot, lines: MIN_LINES, len: 0, overflow: HashTable::new() }
     }
 
-    /// How many numbers there are.
+    /// The number of entries.
     pub(crate) fn len(&self) -> usize {
         self.len
     }
@@ -65,13 +64,13 @@ impl<const HASH_BITS: u32> CompactTable<HASH_BITS> {
         self.slots.len() * size_of::<u32>() + self.overflow.allocation_size()
     }
 
-    /// Bits of a hash that the position of a line determines.
+    /// The number of bits of a hash that the position of a line determines.
     #[inline(always)]
     fn log_lines(&self) -> u32 {
         self.lines.ilog2()
     }
 
-    /// Bits of a slot that hold the number.
+    /// The number of bits of a slot that hold the entry's number.
     #[inline(always)]
     fn number_bits(&self) -> u32 {
         u32::BITS - HASH_BITS + self.log_lines()
@@ -82,10 +81,10 @@ impl<const HASH_BITS: u32> CompactTable<HASH_BITS> {
         (hash >> (u64::BITS - HASH_BITS)) as u32
     }
 
-    /// The line of a hash, and the rest that is stored in the slot.
+    /// The line of a hash, and the rest of the hash, which is stored in the slot.
     ///
-    /// Hashes of one line with equal rests are equal: others differ by at least the number of
-    /// lines.
+    /// Hashes of one line with equal rests are equal, because the scaled positions of different hashes
+    /// differ by at least the number of lines.
     #[inline(always)]
     fn locate(&self, key: u32) -> (usize, u32) {
         let share = u64::from(key) * self.lines as u64;
@@ -131,7 +130,7 @@ impl<const HASH_BITS: u32> CompactTable<HASH_BITS> {
         overflow.map(|(_, number)| *number)
     }
 
-    /// Bytes by which the table grows when this number is inserted; 0 if there is room.
+    /// Number of bytes by which the table grows when `number` is inserted; 0 if there is room.
     pub(crate) fn growth_bytes(&self, number: u32) -> usize {
         let is_full = self.len >= MAX_FILL * self.lines || number >> self.number_bits() != 0;
         let (len, room) = (self.overflow.len(), self.overflow.capacity());
@@ -170,7 +169,7 @@ impl<const HASH_BITS: u32> CompactTable<HASH_BITS> {
         }
     }
 
-    /// Spreads the entries over more lines. No entry moves to an earlier line, so it works in
+    /// Distributes the entries over more lines. No entry moves to an earlier line, so this is done in
     /// place, from the last line to the first.
     fn grow(&mut self) {
         let (before, log_lines, bits) = (self.lines, self.log_lines(), self.number_bits());

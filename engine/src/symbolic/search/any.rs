@@ -1,4 +1,4 @@
-//! Type-erased search.
+//! Type-erased symbolic search.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -23,7 +23,7 @@ pub trait AnySearch: Send {
     /// See [`Search::advance`].
     ///
     /// # Errors
-    /// [`StepError`] if the layer cannot be computed. The last layer is still there.
+    /// [`StepError`] if the layer cannot be computed. The last layer is then unchanged.
     fn advance(&mut self) -> Result<Layer, StepError>;
 
     /// See [`Search::snapshot`].
@@ -45,7 +45,7 @@ pub trait AnySearch: Send {
     /// See [`Search::positions`].
     fn positions(&self) -> u64;
 
-    /// The position of a rank below [`Self::positions`], as text; None for other ranks.
+    /// The position with a rank below [`Self::positions`], as text; None for other ranks.
     fn nth_text(&self, at: u64) -> Option<String>;
 
     /// Visits the states of the last layer as text, until `visit` breaks.
@@ -116,7 +116,7 @@ impl<S: NestedSpace> AnySearch for Search<S> {
 /// Opens a search at layer 0.
 ///
 /// # Errors
-/// [`StepError`] if layer 0 does not fit.
+/// [`StepError`] if layer 0 exceeds the memory budget.
 pub fn open<S: NestedSpace>(space: S, options: Options) -> Result<Box<dyn AnySearch>, StepError> {
     Ok(Box::new(Search::new(Arc::new(space), options)?))
 }

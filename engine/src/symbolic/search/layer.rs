@@ -9,16 +9,16 @@ pub struct Layer {
     pub depth: u32,
     /// Figures of the layer.
     ///
-    /// A diagram is one region, or none if the layer is empty. A state and its flip count as one if
-    /// the space counts orbits. Without digests `generated` and `digest` are zero.
+    /// `regions` is 1, or 0 if the layer is empty. A state and its flip count as one if the space counts
+    /// orbits. Without digests, `generated` and `digest` are zero.
     pub stats: LayerStats,
-    /// Nodes created for the layer.
+    /// Number of nodes created for the layer.
     pub nodes: u64,
 }
 
 impl Layer {
-    /// Whether the search ends here: the layer is empty, holds the goal, or meets the exchanged
-    /// search.
+    /// Whether the search ends at this layer: it is empty, contains the goal, or meets the search from the
+    /// goal.
     pub fn is_last(&self) -> bool {
         let LayerStats { states, odd, even, found, .. } = self.stats;
         odd || even || found || states == 0
@@ -36,6 +36,6 @@ pub struct Usage {
     pub classes: usize,
     /// Memory in bytes.
     pub bytes: usize,
-    /// Times everything but the last layer was dropped to free memory.
+    /// Number of times that everything but the last layer was dropped to free memory.
     pub collections: u32,
 }

@@ -11,11 +11,11 @@ use crate::symbolic::node::reference::Ref;
 use crate::symbolic::search::typed::Search;
 
 impl<S: NestedSpace> Search<S> {
-    /// The states of a shortest path from start to goal, both included. `on_move` is called before
-    /// each move is traced back, and can end the trace.
+    /// The states of a shortest path from start to goal, both included. `on_move` is called before each
+    /// move is traced back, and can end the trace.
     ///
-    /// None unless the search has just ended at its goal or meeting, with all layers kept; and if
-    /// `on_move` breaks.
+    /// None if `on_move` breaks, and unless the last layer contains the goal or a meeting and all layers
+    /// are kept.
     pub fn shortest_path(
         &self,
         on_move: &mut dyn FnMut() -> ControlFlow<()>,
@@ -32,7 +32,7 @@ impl<S: NestedSpace> Search<S> {
                 };
                 let exchanged = exchange(&met);
                 let mut path = self.path_from_start(met, self.depth(), on_move)?;
-                // The search from the goal is the exchanged search from the start.
+                // The search from the goal is the image of the search from the start.
                 let rest = self.path_from_start(exchanged, self.depth() - less, on_move)?;
                 path.extend(rest.iter().rev().skip(1).map(exchange));
                 Some(path)
@@ -40,7 +40,7 @@ impl<S: NestedSpace> Search<S> {
         }
     }
 
-    /// The states of a shortest path from the start to a state of a layer.
+    /// The states of a shortest path from the start to a state of the layer at `depth`.
     fn path_from_start(
         &self,
         state: NestedState<S::Config>,
@@ -59,8 +59,8 @@ impl<S: NestedSpace> Search<S> {
         Some(path)
     }
 
-    /// A state of the last layer whose exchanged image is in the last layer too, or in the one
-    /// before. The odd meeting makes the shorter path.
+    /// A state of the last layer whose exchanged image is in the layer before, with 1, or in the last layer,
+    /// with 0. The former is preferred, as its path is shorter.
     fn meeting(&self) -> Option<(NestedState<S::Config>, u32)> {
         let diagram = self.diagram();
         let (index, top) = (&diagram.index, self.top());

@@ -24,18 +24,18 @@ use crate::symbolic::node::content::Child;
 use crate::symbolic::node::record::LeafSets;
 use crate::symbolic::node::reference::Ref;
 
-/// Why a snapshot cannot be loaded.
+/// The reason why a snapshot cannot be loaded.
 #[derive(Debug, thiserror::Error)]
 pub enum SnapshotError {
     /// The bytes are not a diagram of the space.
     #[error("not a diagram of this space: {what} at byte {at}")]
     Malformed {
-        /// What is wrong.
+        /// The error in the bytes.
         what: &'static str,
-        /// Byte offset.
+        /// Byte offset of the error.
         at: usize,
     },
-    /// The diagram does not fit.
+    /// The diagram exceeds the memory budget or another limit.
     #[error(transparent)]
     Step(#[from] StepError),
 }
@@ -47,9 +47,9 @@ type Result<T> = std::result::Result<T, SnapshotError>;
 struct Writer {
     nodes: Vec<u8>,
     count: u32,
-    /// Snapshot numbers, by number in the diagram.
+    /// For each node written, by its number in the diagram, its number in the snapshot.
     numbers: FxHashMap<usize, u32>,
-    /// By level: the configurations in use, and their places.
+    /// For each level, the configurations in use, and their places.
     configs: Vec<(Vec<ConfigId>, FxHashMap<ConfigId, u8>)>,
 }
 
@@ -99,7 +99,7 @@ impl Writer {
     }
 }
 
-/// Writes the layer of a top node.
+/// The layer of a top node, as bytes.
 pub(crate) fn write<S: NestedSpace>(diagram: &Diagram<S>, top: Ref) -> Vec<u8> {
     let index = &diagram.index;
     let mut writer = Writer::default();
@@ -148,36 +148,36 @@ impl Reader<'_> {
     }
 }
 
-/// The nodes of a snapshot, which stay encoded: a list of decoded ones would take many times the bytes.
+/// The nodes of a snapshot. They stay encoded, because decoded nodes would take many times the memory.
 struct Nodes<'a> {
     bytes: &'a [u8],
-    /// By level and place: numbers of the configurations.
+    /// Numbers of the configurations, by level and place.
     configs: Vec<Vec<ConfigId>>,
-    /// By number: where a node begins.
+    /// Byte offsets of the nodes, by number.
     starts: Vec<usize>,
 }
 
-/// A layer being rebuilt from its nodes.
+/// A layer that is being rebuilt from its nodes.
 struct Builder<'a, S: NestedSpace> {
     diagram: &'a mut Diagram<S>,
     nodes: Nodes<'a>,
-    /// By number: the class and the set of a node that has been built.
+    /// For each node, by number: its class and its set, once it has been built.
     built: Vec<Option<(ClassId, Ref)>>,
 }
 
-/// Bytes of memory for each node of a snapshot while it is read, besides those of the diagram.
+/// Bytes of memory per node of a snapshot while it is read, in addition to those of the diagram.
 const NODE_BYTES: usize = size_of::<usize>() + size_of::<Option<(ClassId, Ref)>>();
 
-/// Least bytes of a node: an inner one of one child.
+/// The fewest bytes of an encoded node: an inner node with one child.
 const LEAST_NODE: usize = 7;
 
-/// Adds the layer of a snapshot to the diagram. Returns its top.
+/// Adds the layer of a snapshot to the diagram. Returns its top node.
 ///
-/// `limit` is the most bytes of memory that the snapshot may take with the lists that are needed to read
-/// it. It is checked before they are made: a snapshot from elsewhere can state any number of nodes.
+/// `limit` is the most memory, in bytes, of the snapshot together with the lists that are needed to read
+/// it. It is checked before the lists are allocated, because a snapshot can state any number of nodes.
 ///
 /// # Errors
-/// [`SnapshotError`] if the bytes are not a diagram of the space, or it does not fit.
+/// [`SnapshotError`] if the bytes are not a diagram of the space, or exceed `limit` or another limit.
 pub(crate) fn read<S: NestedSpace>(
     diagram: &mut Diagram<S>,
     bytes: &[u8],
@@ -241,8 +241,9 @@ fn read_configs<S: NestedSpace>(
 }
 
 impl Nodes<'_> {
-    /// Reads and checks the node at the reader. An inner one leaves its children in `children`:
-    /// configurations, which increase, and references. Returns the sets of a leaf.
+    /// Reads and checks the node at the reader's position. For a leaf, returns its states. For an inner
+    /// node, returns None and puts its children, as (configuration, reference), into `children`, in the
+    /// order of their configurations.
     fn parse<S: NestedSpace>(
         &self,
         diagram: &Diagram<S>,
@@ -283,7 +284,7 @@ impl Nodes<'_> {
         Ok(None)
     }
 
-    /// Checks that a reference is to an earlier node of the level, or to the empty set.
+    /// Checks that a reference is that of an earlier node of the level, or of the empty set.
     fn check_reference(&self, reader: &Reader<'_>, level: u8, reference: u32) -> Result<()> {
         let number = (reference >> 1) as usize;
         let fits = match number.checked_sub(1).map(|at| self.starts.get(at)) {
@@ -296,7 +297,7 @@ impl Nodes<'_> {
 }
 
 impl<S: NestedSpace> Builder<'_, S> {
-    /// The set of a reference in a class; None if its node has another class already.
+    /// Builds the set of a reference in a class; None if its node has been built with another class.
     fn build(&mut self, level: u8, class: ClassId, reference: u32) -> Result<Option<Ref>> {
         let Some(at) = (reference >> 1).checked_sub(1).map(|at| at as usize) else {
             return Ok(Some(Ref::EMPTY));

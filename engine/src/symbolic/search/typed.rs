@@ -1,4 +1,4 @@
-//! Search of a nested space, layer by layer.
+//! Symbolic search of a nested space, layer by layer.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -17,15 +17,14 @@ use crate::symbolic::options::Options;
 use crate::symbolic::search::layer::{Layer, Usage};
 use crate::symbolic::search::snapshot::{self, SnapshotError};
 
-/// A search. It holds the last layer and the one before, and memoised parts of earlier ones.
+/// A symbolic search. It holds the last layer and the layer before, and memoised parts of earlier layers.
 pub struct Search<S: NestedSpace> {
     space: Arc<S>,
     pub(crate) options: Options,
     diagram: Diagram<S>,
     finish: Finish<NestedState<S::Config>>,
     depth: u32,
-    /// Top nodes of the layers, the last one at the end. Without `keep_layers` there is only that
-    /// one.
+    /// Top nodes of the layers, in order. Without `keep_layers`, only the top node of the last layer.
     tops: Vec<Ref>,
     /// Number of nodes before the last layer was computed.
     nodes_before: usize,
@@ -36,7 +35,7 @@ impl<S: NestedSpace> Search<S> {
     /// A search at layer 0.
     ///
     /// # Errors
-    /// [`StepError`] if layer 0 does not fit.
+    /// [`StepError`] if layer 0 exceeds the memory budget.
     pub fn new(space: Arc<S>, options: Options) -> Result<Search<S>, StepError> {
         let mut search = Search::empty(space, options);
         let top = search.intern_start()?;
@@ -44,11 +43,12 @@ impl<S: NestedSpace> Search<S> {
         Ok(search)
     }
 
-    /// Continues from a [`Self::snapshot`] of the layer at `depth`, and drops everything else.
+    /// Replaces all layers by a [`Self::snapshot`] of the layer at `depth`, from which the search then
+    /// continues.
     ///
     /// # Errors
-    /// [`SnapshotError`] if the bytes are not a layer of the space, or they or the layer do not fit the
-    /// memory budget. The search then has no layer.
+    /// [`SnapshotError`] if the bytes are not a layer of the space, or exceed the memory budget. The search
+    /// then has no layer.
     pub fn load(&mut self, depth: u32, bytes: &[u8]) -> Result<(), SnapshotError> {
         *self = Search::empty(Arc::clone(&self.space), self.options);
         let top = snapshot::read(&mut self.diagram, bytes, self.options.memory)?;
@@ -114,11 +114,11 @@ impl<S: NestedSpace> Search<S> {
         self.tops.last().copied().unwrap_or(Ref::EMPTY)
     }
 
-    /// Computes the next layer. When memory is full, everything but the last layer is dropped
-    /// first.
+    /// Computes the next layer. If the memory budget is exceeded, and not all layers are to be kept, drops
+    /// everything but the last layer and tries again.
     ///
     /// # Errors
-    /// [`StepError`] if the layer cannot be computed. The last layer is still there.
+    /// [`StepError`] if the layer cannot be computed. The last layer is then unchanged.
     pub fn advance(&mut self) -> Result<Layer, StepError> {
         self.nodes_before = self.diagram.nodes.len();
         let next = match self.diagram.step_top(self.top()) {
@@ -140,13 +140,13 @@ impl<S: NestedSpace> Search<S> {
     /// Drops everything but the last layer.
     ///
     /// # Errors
-    /// [`StepError::Memory`] if even that exceeds the budget. The layer is still there.
+    /// [`StepError::Memory`] if the last layer alone exceeds the budget. The layer is then unchanged.
     pub(crate) fn compact(&mut self) -> Result<(), StepError> {
         let bytes = self.snapshot();
         self.collections += 1;
         let kept = self.replace_by(&bytes, self.options.memory);
         if kept.is_err() {
-            // The last layer is small: it is kept even if it exceeds the budget.
+            // The last layer is small, so it is kept even if it exceeds the budget.
             self.replace_by(&bytes, usize::MAX)?;
             self.diagram.share.exhaust(self.options.memory);
         }
@@ -154,7 +154,7 @@ impl<S: NestedSpace> Search<S> {
         kept
     }
 
-    /// Replaces the diagram by a layer that has just been written.
+    /// Replaces the diagram by a layer, given as a snapshot that has just been written.
     fn replace_by(&mut self, bytes: &[u8], memory: usize) -> Result<(), StepError> {
         let options = Options { memory, ..self.options };
         self.diagram = Diagram::new(Arc::clone(&self.space), options);
@@ -206,24 +206,25 @@ impl<S: NestedSpace> Search<S> {
         Layer { depth: self.depth, stats, nodes: nodes as u64 }
     }
 
-    /// The last layer and the one before it, as bytes for [`Self::load`].
+    /// The last layer and the layer before, as bytes for [`Self::load`].
     pub fn snapshot(&self) -> Vec<u8> {
         snapshot::write(&self.diagram, self.top())
     }
 
-    /// Whether a state is in the layer of a depth; None if that layer is not held.
+    /// Whether a state is in the layer at `depth`; None if that layer is not kept.
     pub fn contains(&self, depth: u32, state: &NestedState<S::Config>) -> Option<bool> {
         let back = self.depth.checked_sub(depth)? as usize;
         let at = self.tops.len().checked_sub(back + 1)?;
         Some(self.diagram.contains(self.tops[at], state))
     }
 
-    /// Number of positions of the last layer: states, where a state and its flip count as two.
+    /// Number of positions of the last layer. A state and its flip count as two positions.
     pub fn positions(&self) -> u64 {
         self.diagram.states(self.top())
     }
 
-    /// The position with a rank in the diagram's order; None if there are not as many.
+    /// The position with the rank `at` in the diagram's order; None unless `at` is below
+    /// [`Self::positions`].
     pub fn nth(&self, at: u64) -> Option<NestedState<S::Config>> {
         (at < self.positions()).then(|| self.diagram.nth(self.top(), at))
     }
@@ -276,7 +277,7 @@ mod tests {
         search.options.memory = 1 << 10;
         assert_eq!(search.compact(), Err(StepError::Memory { budget: 1 << 10 }));
         assert_eq!(Layer { nodes: expected.nodes, ..search.layer() }, expected);
-        // Advancing fails as well, until there is more memory.
+        // Advancing fails, too, until there is more memory.
         assert!(search.advance().is_err());
         let bytes = search.snapshot();
         search.options.memory = 1 << 30;

@@ -1,4 +1,4 @@
-//! Folded blocks against all states, with the whole space in memory and by parts.
+//! Tests of searches with folded blocks against searches of all states, in memory and by parts.
 
 use crate::dense::parts::by_parts;
 use crate::dense::puzzles;
@@ -16,7 +16,7 @@ fn open(name: &str, options: &[(&str, &str)], symmetry: &str) -> Arc<dyn DenseSp
     open_file(name, &[options, &[("symmetry", symmetry)]].concat()).dense().unwrap()
 }
 
-/// The layers of a search in memory. The figures of some are counted again.
+/// The layers of a search in memory. The figures of some layers are checked by counting again.
 fn layers(space: &Arc<dyn DenseSpace>, options: &Options) -> Vec<LayerStats> {
     let mut search = Search::new(Arc::clone(space), options).unwrap();
     let mut layers = vec![search.stats()];
@@ -36,7 +36,7 @@ fn positions(layers: &[LayerStats]) -> Vec<(u64, bool)> {
     layers.iter().map(|layer| (layer.positions, layer.found)).collect()
 }
 
-/// The first layers as the explicit engine stores them, with one state of each orbit.
+/// Numbers of states of the first layers in the explicit engine, which stores one state of each orbit.
 fn stored_layers(name: &str, options: &[(&str, &str)], count: usize) -> Vec<u64> {
     let puzzle = open_file(name, &[options, &[("symmetry", "on")]].concat());
     let layers = layers_of(&[puzzle.seeds()[0].key()], count - 1, |key| {
@@ -75,7 +75,7 @@ fn layers_have_as_many_positions_as_without_symmetry() {
         let found = layers(&folded, &Options::default());
         assert_eq!(positions(&found), expected, "{name} {options:?}");
         if name != "2x2x2" {
-            // With a goal, the dense engine uses all symmetries, too.
+            // The dense engine uses all symmetries even with a goal, so it is compared without one.
             let options: Vec<_> =
                 options.iter().copied().filter(|(name, _)| *name != "goal").collect();
             let expected = stored_layers(name, &options, found.len());
@@ -85,7 +85,7 @@ fn layers_have_as_many_positions_as_without_symmetry() {
         assert_eq!(states, folded.tables().shape().states());
         let moves = folded.tables().moves().moves as u64;
         assert!(found.iter().all(|layer| layer.generated == layer.positions * moves));
-        // Threads, kernels and parts change nothing.
+        // Threads, kernels and parts do not change the layers.
         for kernel in Kernel::available() {
             let options = Options { threads: 3, kernel: Some(kernel), ..Options::default() };
             assert_eq!(layers(&folded, &options), found);
@@ -153,9 +153,9 @@ fn paths_lead_from_the_start_to_a_state_itself() {
         let texts = folded.path_texts(&states, Some(&text)).unwrap();
         assert_eq!(texts[texts.len() - 1], text);
         assert_eq!(texts[0], plain.text(plain.tables().start()));
-        // Each is one move from the one before.
+        // Each position is one move from the one before.
         assert_eq!(puzzle.moves_between(&texts).unwrap().len(), expected.len());
-        // No goal has been given.
+        // Without a goal, no path ends at one.
         assert_eq!(folded.path_texts(&states, None), None);
     }
     assert_eq!(folded.parse("nowhere"), None);

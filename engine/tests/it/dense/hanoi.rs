@@ -1,4 +1,4 @@
-//! A space that is not a group: its states lack some moves.
+//! Tests with towers of Hanoi: a space that is not a group, as states lack some moves.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use strata_space::{KeySpace, LayerStats};
 use crate::dense::all_layers;
 use crate::reference::search::layers_of;
 
-/// Layers by a set of keys: states, moves, digest, and whether the goal is among them.
+/// Layers from a search with sets of keys: states, moves, digest, and whether the goal is among the states.
 fn slow_layers(hanoi: &Hanoi) -> Vec<LayerStats> {
     let successors = |key: &u64| {
         let mut next = Vec::new();

@@ -1,4 +1,4 @@
-//! Every layer against a slow search, with all kernels, threads and directions.
+//! Tests of every layer against a slow search, with all kernels, threads and directions.
 
 use crate::dense::{all_layers, puzzles};
 
@@ -13,10 +13,10 @@ use strata_space::{Digest, LayerStats};
 
 use crate::reference::search::layers_of;
 
-/// By slot, its piece and the piece's turn.
+/// For each slot, its piece and the orientation of the piece.
 type Arrangement = Vec<(u16, u8)>;
 
-/// All layers, by a set of arrangements. Shares no code with the engine or with groups.
+/// All layers, from a search with sets of arrangements. It shares no code with the engine or with groups.
 fn slow_layers(moves: &Moves) -> Vec<Vec<Arrangement>> {
     let orientations = moves.shape.orientations();
     let start: Arrangement = (0..orientations.len() as u16).map(|piece| (piece, 0)).collect();
@@ -88,7 +88,7 @@ fn layers_are_those_of_a_slow_search() {
     check("two faces", &puzzles::cube2(2, Powers::All));
     check("two faces, quarter turns", &puzzles::cube2(2, Powers::Quarter));
     check("one face", &puzzles::cube2(1, Powers::Quarter));
-    // Directed.
+    // A space with directed edges.
     check("a rotation and a swap", &puzzles::rotation_and_swap(5, Powers::One));
     check("a rotation and a swap", &puzzles::rotation_and_swap(8, Powers::One));
     check("clockwise turns", &puzzles::cube2(2, Powers::One));
@@ -107,7 +107,7 @@ fn the_group_without_moves_has_one_state() {
 fn states_that_no_moves_reach_stay_out() {
     let all = puzzles::pancake(7);
     let chain = StabiliserChain::new(&all.shape, &all.moves, Effort::default()).unwrap();
-    // Reversals of odd lengths keep the parity of every piece's slot.
+    // Reversals of odd lengths keep the parity of each piece's slot.
     let odd: Vec<_> = all.moves.iter().skip(1).step_by(2).cloned().collect();
     let space = GroupSpace::new(&chain, &odd, &GroupOptions::default()).unwrap();
     let expected: Vec<u64> = slow_layers(&Moves { shape: all.shape, moves: odd })
@@ -209,7 +209,7 @@ fn planes_beyond_the_budget_are_refused() {
     let Err(SearchError::Budget { states: 362_880, needed, budget: 1_000 }) = refused(1_000) else {
         panic!("1000 bytes are too few");
     };
-    // Four bits for each state in words of which lanes use most bits, and tables.
+    // Four bits for each state, as lanes use most bits of a word, and the tables.
     assert!((362_880 / 2..4_000_000).contains(&needed), "{needed}");
     assert!(refused(needed - 1).is_err());
     assert!(refused(needed).is_ok());

@@ -1,4 +1,4 @@
-//! Dense searches against independent ones and published tables.
+//! Tests of the dense engine against independent searches and published tables.
 
 mod folded;
 mod hanoi;

@@ -1,4 +1,4 @@
-//! Searches by parts against searches in memory.
+//! Tests of searches by parts against searches in memory.
 
 use crate::dense::{all_layers, puzzles};
 
@@ -14,14 +14,14 @@ use strata_puzzles::{DenseHanoi, Hanoi};
 use strata_space::LayerStats;
 use strata_space::dense::DenseSpace;
 
-/// Layers by word number, words without states left out.
+/// Layers as words by number, without the words that have no states.
 #[derive(Default)]
 struct Layers {
     rows: usize,
     is_undirected: bool,
     layers: Vec<BTreeMap<usize, u64>>,
     next: Mutex<BTreeMap<usize, u64>>,
-    /// Words that were read.
+    /// Number of words read.
     read: AtomicUsize,
 }
 
@@ -66,7 +66,7 @@ impl PartLayers for Layers {
     }
 }
 
-/// All layers of a search by parts, with ranges of blocks that several workers could have.
+/// All layers of a search by parts, with ranges of blocks as several workers would have them.
 pub(crate) fn by_parts(
     space: &Arc<dyn DenseSpace>,
     options: &Options,
@@ -95,7 +95,7 @@ pub(crate) fn by_parts(
     }
 }
 
-/// The memory with which a part has one block, and that for each more.
+/// The memory with which a part has one block, and the memory for each further block.
 fn memory(space: &Arc<dyn DenseSpace>) -> (u64, u64) {
     let refused = PartSearch::new(space, &Options { memory: 0, ..Options::default() });
     let Err(SearchError::Budget { needed, .. }) = refused else { panic!("{refused:?}") };
@@ -124,7 +124,7 @@ fn check(space: &Arc<dyn DenseSpace>) {
     }
 }
 
-/// Goes on from each layer with those that are needed: the last two, or all.
+/// Resumes a search from each layer with the layers that it needs: the last two, or all.
 fn check_resumed(space: &Arc<dyn DenseSpace>) {
     let rows = space.tables().shape().rows as usize;
     let words_of = |search: &Search| {
@@ -181,14 +181,14 @@ fn steps_in_factors_give_the_same_layers() {
     let options = Options { threads: 2, ..Options::default() };
     let found = all_layers(&mut Search::new(Arc::clone(&factored), &options).unwrap());
     assert_eq!(found, expected);
-    // One part for each fifth block, whose sources are not those of whole upper parts.
+    // Parts of five blocks, whose boundaries are not those of upper parts.
     let (least, more) = memory(&factored);
     let options = Options { memory: least + 4 * more, ..options };
     let blocks = factored.tables().shape().blocks;
     assert_eq!(by_parts(&factored, &options, &[0..7, 7..blocks]), expected);
 }
 
-/// The words that are read for the second layer of a search.
+/// Number of words that are read to make the second layer of a search.
 fn words_read(space: &Arc<dyn DenseSpace>, options: &Options) -> usize {
     let shape = space.tables().shape();
     let start = space.tables().start();

@@ -1,4 +1,4 @@
-//! Published tables of layers.
+//! Tests of the dense engine against published tables of layers.
 
 use crate::dense::{all_layers, puzzles};
 

@@ -1,4 +1,4 @@
-//! Tests of encoded runs: their exits arrive as those of other runs do, and exits of foreign shards,
+//! Tests of encoded runs: their exits arrive like those of other runs, and exits with foreign shards,
 //! locals or edges are refused.
 
 use std::collections::BTreeSet;
@@ -56,7 +56,7 @@ fn accept(inbox: &Inbox, depth: u32, batches: &[Batch]) {
 
 fn batches(most: usize) -> impl Strategy<Value = Vec<Batch>> {
     let key = (0..SHARDS, 0_u128..20).prop_map(|(shard, region)| EntryKey { shard, region });
-    // In any order and repeated at will.
+    // In any order, with repetitions.
     let locals = proptest::collection::vec(0..LOCALS, 1..20);
     proptest::collection::vec((key, proptest::option::of(0..EDGES), locals), 0..most)
 }
@@ -159,7 +159,7 @@ fn long_runs_and_batches_are_cut() {
     let inbox = inbox(dir.path(), 1 << 30);
     let bounds = Bounds { locals: 1 << 32, ..ALL };
     let long = |region: u128| {
-        // Five bytes each.
+        // Locals of five bytes each.
         let locals: Vec<u32> =
             (0..500_000).map(|i| if i % 2 == 0 { i } else { u32::MAX - i }).collect();
         (EntryKey { shard: 1, region }, Some(3), locals)
@@ -225,7 +225,7 @@ fn exits_of_foreign_shards_locals_and_edges_are_refused() {
     }
 }
 
-/// A content with the wrong form, in a frame with a right checksum.
+/// A content of the wrong form is refused, even in a valid frame.
 #[test]
 fn contents_of_another_form_are_refused() {
     let dir = tempfile::tempdir().unwrap();
@@ -262,7 +262,7 @@ fn damage_is_found_before_anything_is_taken() {
         let mut bad = bytes.clone();
         bad[at] ^= 0x10;
         match inbox.accept_encoded(8, &bad, "batch", &ALL) {
-            // A bit of the frame's header means nothing.
+            // One bit of the frame's header has no effect.
             Ok(()) => assert_eq!(read(&inbox.take(8).unwrap()), good, "byte {at}"),
             Err(InboxError::Refused(error)) => assert!(error.is_corrupt(), "byte {at}: {error}"),
             Err(error) => panic!("byte {at}: {error}"),

@@ -1,5 +1,5 @@
-//! Tests of spilling inboxes: all accepted exits are returned, from few files, which are removed
-//! after the pass.
+//! Tests of inboxes that spill: all accepted exits are returned, from few files, which are removed after
+//! the pass.
 
 use std::collections::BTreeSet;
 
@@ -10,7 +10,7 @@ use crate::explicit::{self, exits_of, files, inbox};
 
 type Exit = (EntryKey, u32);
 
-/// The exits of the run of that number. Neighbouring runs share regions and some exits.
+/// The exits of run number `number`. Runs with neighbouring numbers share regions and some exits.
 fn exits(number: u32) -> Vec<Exit> {
     let key = |i: u32| EntryKey { shard: i % 5, region: u128::from((number + i * i) % 37) };
     (0..200).map(|i| (key(i), (i * 7 + number / 2) % 300)).collect()
@@ -23,7 +23,7 @@ fn run(exits: &[Exit]) -> MemoryRun {
     run
 }
 
-/// All exits of some runs; files must be strictly increasing.
+/// All exits of some runs. Checks that exits in files increase strictly.
 fn read(runs: &[Run]) -> BTreeSet<Exit> {
     for file in runs.iter().filter(|run| matches!(run, Run::File(_))) {
         assert!(exits_of(file).is_sorted_by(|a, b| a < b), "a spilled run is out of order");
@@ -64,7 +64,7 @@ fn runs_are_spilled_where_two_layers_exceed_the_memory() {
         Run::Memory(run) => run.capacity_bytes(),
         Run::File(_) => 0,
     };
-    // Memory for four: three of one layer, one of the next.
+    // Memory for four runs: three of one layer, one of the next.
     let inbox = inbox(dir.path(), 4 * run(&exits(0)).capacity_bytes(), LocalWidth::One);
     let accept = |depth: u32, numbers: std::ops::Range<u32>| {
         numbers.for_each(|number| inbox.accept(depth, run(&exits(number))).unwrap());
@@ -77,7 +77,7 @@ fn runs_are_spilled_where_two_layers_exceed_the_memory() {
     let third = inbox.take(3).unwrap();
     assert_eq!(third.iter().filter(|run| bytes(run) > 0).count(), 3);
     assert_eq!(read(&third), (0..7).flat_map(exits).collect());
-    // Runs that are being read count.
+    // Runs that are being read count towards the memory.
     assert_eq!(accept(4, 0..1), 1);
     assert_eq!(accept(4, 1..2), 2);
     assert_eq!(accept(4, 2..3), 2);

@@ -17,7 +17,7 @@ type Layer = BTreeMap<EntryKey, Vec<Local>>;
 /// Exits, with their inverse exit edge.
 type Batch = (Option<ExitEdge>, Vec<Local>);
 
-/// What a pass made.
+/// The output of a pass.
 #[derive(Default, Debug, PartialEq)]
 struct Made {
     next: Layer,
@@ -135,8 +135,8 @@ fn memoised_expansions_equal_computed_ones() {
     let kernel = |memo| engine.kernel(KernelMemory { regions: 1 << 20, memo });
     let made = search(&engine, &mut *kernel(0), 172);
     assert_eq!(made.iter().map(|layer| layer.stats.states).sum::<u64>(), 218_854);
-    // With a large memo table, where the second run hits every time; with entries of another
-    // kernel; with a table that drops most entries.
+    // With a large memo table, in which the second search always hits; with entries of another kernel;
+    // and with a table that drops most entries.
     let (mut large, mut other) = (kernel(64 << 20), kernel(64 << 20));
     for _ in 0..2 {
         assert_eq!(search(&engine, &mut *large, 172), made);
@@ -155,7 +155,7 @@ fn a_discarded_pass_leaves_nothing_behind() {
     let mut made = Made::default();
     kernel.finish(&mut made).unwrap();
     assert_eq!(made, Made::default());
-    // Without `discard`, the regions stay pending.
+    // Without `discard`, the regions stay pending, and `finish` expands them.
     run_pass(&mut *kernel, (&layers[2].next, &layers[1].next), &layers[2], true);
     kernel.finish(&mut made).unwrap();
     assert_eq!(made.next, layers[3].next);

@@ -1,4 +1,4 @@
-//! The explicit engine.
+//! Tests of the explicit engine.
 
 mod encoded;
 mod inbox;
@@ -12,7 +12,7 @@ use std::sync::Arc;
 use strata_engine::explicit::{Inbox, InboxOptions, Run};
 use strata_store::{EncodeOptions, EntryKey, KeyRange, LayerCursor, LocalWidth, RealFs, Word};
 
-/// An inbox that spills into a folder what exceeds its memory.
+/// An inbox that spills into a folder the runs that exceed its memory.
 fn inbox(folder: &Path, memory: usize, width: LocalWidth) -> Arc<Inbox> {
     let options = InboxOptions {
         memory,

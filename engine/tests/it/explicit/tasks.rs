@@ -1,5 +1,5 @@
-//! Pass tasks in steps, and pass tasks that fail: no exit outlives the failure, and no state has the
-//! reserved region.
+//! Tests of pass tasks in steps, and of pass tasks that fail: no exit remains after a failure, and no
+//! state may be in the reserved region.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
@@ -20,7 +20,8 @@ use crate::explicit::inbox;
 
 const SHARDS: u32 = 2;
 
-/// A region leads to the regions that are `steps` further. The seed is state 0 of region `seed`.
+/// A space in which moves lead from a region to the regions whose keys are greater by `steps`. The seed is
+/// state 0 of region `seed`.
 struct Steps {
     seed: u128,
     steps: [u128; 2],
@@ -53,7 +54,7 @@ impl StateSpace for Steps {
     }
 }
 
-/// Records what is sent. While `fails` is set, it sends nothing.
+/// An exchange that records the runs sent. While `fails` is set, it sends nothing.
 #[derive(Default)]
 struct Record {
     fails: AtomicBool,
@@ -83,7 +84,7 @@ impl Exchange for Record {
 
 fn task(engine: &Engine, exchange: Arc<Record>) -> PassTask {
     let kernel = engine.kernel(KernelMemory { regions: 0, memo: 0 });
-    // A worker for each shard.
+    // One worker for each shard.
     let outboxes = Outboxes::new(exchange, 0, Arc::from([0, 1]), 1 << 20);
     PassTask::new(kernel, EncodeOptions::default(), outboxes).unwrap()
 }
@@ -132,8 +133,8 @@ fn a_seed_in_the_reserved_region_is_an_error() {
     assert_eq!(engine.seeds().unwrap().len(), 1);
 }
 
-/// Layers of a search by one task that expands about `states` states in a step, with pauses between.
-/// Each layer has its counts, and the checksums of its blocks.
+/// Layers of a search by one task that expands about `states` states per step, with a pause after each
+/// step. A layer is given as its statistics and the checksums of its blocks.
 fn layers(engine: &Engine, states: u64) -> Vec<(LayerStats, Vec<u64>)> {
     let folder = tempfile::tempdir().unwrap();
     let inbox = inbox(folder.path(), 1 << 24, engine.width());

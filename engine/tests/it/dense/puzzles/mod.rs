@@ -1,4 +1,4 @@
-//! Small permutation puzzles for tests and benchmarks, from rules and from geometry.
+//! Small permutation puzzles for tests and benchmarks, defined by rules and by geometry.
 #![allow(clippy::unwrap_used)] // clippy.toml allows it in tests, but not in their helpers
 #![allow(dead_code)] // each program uses some of them
 
@@ -17,7 +17,7 @@ pub(crate) struct Moves {
     pub(crate) moves: Vec<Element>,
 }
 
-/// Which powers of a generator are moves.
+/// The powers of a generator that are moves.
 #[derive(Copy, Clone, PartialEq, Eq)]
 pub(crate) enum Powers {
     /// The generator alone.
@@ -54,7 +54,7 @@ impl Moves {
         self.space_with(&GroupOptions::default())
     }
 
-    /// With steps of blocks in factors where they are smaller than the full table.
+    /// The space with steps of blocks as products of factors, if these are smaller than the full table.
     pub(crate) fn factored_space(&self) -> Arc<GroupSpace> {
         self.space_with(&GroupOptions { full_bytes: 0, ..GroupOptions::default() })
     }
@@ -65,12 +65,12 @@ impl Moves {
     }
 }
 
-/// The dense form of a file of `puzzles/data`, with folded blocks or all.
+/// The dense form of a puzzle of a file in `puzzles/data`, with or without folded blocks.
 pub(crate) fn from_file(name: &str, is_folded: bool) -> Arc<dyn DenseSpace> {
     open_file(name, &[("symmetry", if is_folded { "on" } else { "off" })]).dense().unwrap()
 }
 
-/// A puzzle of a file of `puzzles/data`.
+/// The puzzle of a file in `puzzles/data`.
 pub(crate) fn open_file(name: &str, options: &[(&str, &str)]) -> Permutation {
     let path = format!("{}/../puzzles/data/{name}.tws", env!("CARGO_MANIFEST_DIR"));
     let file = file_value(&std::fs::read_to_string(path).unwrap());
@@ -87,7 +87,7 @@ pub(crate) fn pancake(slots: u16) -> Moves {
     Moves::new(shape, &flips, Powers::All)
 }
 
-/// Reversals of the first slots of a row, which turn what they move over.
+/// Reversals of the first slots of a row, which turn over the pieces that they move.
 pub(crate) fn burnt_pancake(slots: u16) -> Moves {
     let shape = Shape::new(vec![2; slots.into()]).unwrap();
     let flip = |size: u16| {
@@ -119,10 +119,11 @@ pub(crate) fn top_spin(slots: u16, size: u16) -> Moves {
 
 type Vector = [i8; 3];
 
-/// An axis, and which pieces turn about it, by kind and place.
+/// An axis, and a predicate of the pieces that turn about it, by kind and place.
 type Turn = (Vector, Box<dyn Fn(u8, Vector) -> bool>);
 
-/// A sticker: the place of its piece, and where it faces. The kind separates pieces at one place.
+/// A sticker: its kind, the place of its piece, and the direction that it faces. The kind distinguishes
+/// pieces at one place.
 type Sticker = (u8, Vector, Vector);
 
 const AXES: [Vector; 6] = [[1, 0, 0], [-1, 0, 0], [0, 1, 0], [0, -1, 0], [0, 0, 1], [0, 0, -1]];
@@ -208,7 +209,7 @@ pub(crate) fn skewb_diamond() -> Moves {
     half_turns(&vertices.chain(CORNERS.map(|face| (1, face, face))).collect())
 }
 
-/// A turn of the half of the pieces that are nearer to this end of the axis.
+/// A turn of the half of the pieces that is nearer to this end of the axis.
 fn half(axis: Vector) -> Turn {
     (axis, Box::new(move |_, place| dot(place, axis) > 0))
 }
@@ -218,7 +219,7 @@ fn half_turns(stickers: &BTreeSet<Sticker>) -> Moves {
     geometric(stickers, &CORNERS.map(half), Powers::All)
 }
 
-/// Twelve edges of a cube. The three edges at each corner are cycled.
+/// Twelve edges of a cube. A move cycles the three edges at a corner.
 pub(crate) fn dino() -> Moves {
     let edges = CORNERS.into_iter().flat_map(|corner| {
         (0..3).map(move |axis| {
