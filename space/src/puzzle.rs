@@ -142,7 +142,7 @@ pub trait Puzzle: Sized + Send + Sync + 'static {
     /// goal. A chain with an empty [`Chain::from_goal`] may end anywhere. `space` is the space of the
     /// chain's states.
     ///
-    /// By default these are the [`Self::moves_between`] the positions of [`Self::positions_along`].
+    /// By default it passes the result of [`Self::positions_along`] to [`Self::moves_between`].
     fn moves_along(&self, space: &dyn StateSpace, chain: &Chain) -> Option<Vec<String>> {
         self.moves_between(&self.positions_along(space, chain)?)
     }

@@ -16,7 +16,7 @@ const CUT: usize = 2 << 20;
 /// The most words of locals of an encoded batch. A longer batch is cut.
 const CUT_WORDS: usize = 1 << 16;
 
-/// The most bytes of content that a decoder accepts: [`CUT`], plus the batch that reaches it.
+/// The most bytes of content that a decoder accepts: `CUT`, plus the batch that reaches it.
 pub const MAX_CONTENT: usize = 4 << 20;
 
 /// Bytes of the lengths of the first three columns.
