@@ -22,8 +22,8 @@ pub struct DataDir {
 impl DataDir {
     /// Removes the data directories that killed processes have left in `parent`, of those for whose names
     /// `is_temporary` is true. In such a directory the lock file names a holder, and no process has the
-    /// lock. Returns the number of directories removed. A directory whose lock file cannot be read or
-    /// locked stays.
+    /// lock. Returns the number of directories removed. A directory that cannot be read, locked or
+    /// removed stays.
     ///
     /// # Errors
     /// The operating system's error of listing `parent`.
