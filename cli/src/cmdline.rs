@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn a_command_knows_which_flags_were_typed() {
+    fn typed_flags_are_recorded_apart_from_variables() {
         let typed = |line: &str| {
             let words: Vec<&str> = line.split_whitespace().collect();
             let Ok(mut cli) = parsed(&words) else { panic!("refused: {line}") };
@@ -250,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn help_and_version_are_no_failures() {
+    fn help_and_version_are_not_failures() {
         for words in [&["strata", "--help"][..], &["strata", "-V"], &["strata"]] {
             assert!(matches!(parsed(words), Err(Refusal::Help(_))), "{words:?}");
         }

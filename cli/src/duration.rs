@@ -24,7 +24,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_month_is_not_taken_for_a_minute() {
+    fn an_upper_case_m_is_refused_as_ambiguous() {
         assert_eq!(parse_duration("2m").unwrap(), Duration::from_secs(120));
         assert!(parse_duration("1month").is_ok());
         assert!(matches!(parse_duration("2M"), Err(DurationError::Month)));

@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn unknown_commands_are_calls_with_all_other_words() {
+    fn an_unknown_command_calls_an_extension_with_all_other_words() {
         for (line, name, arguments) in [
             ("strata panex", "panex", ""),
             ("strata --progress none panex op X --json", "panex", "--progress none op X --json"),
@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn commands_of_the_program_and_other_words_are_no_calls() {
+    fn built_in_commands_and_invalid_names_call_no_extension() {
         for line in [
             "strata",
             "strata help",

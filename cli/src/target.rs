@@ -364,7 +364,7 @@ mod tests {
     }
 
     #[test]
-    fn a_path_is_a_job_its_data_directory_or_the_start_of_its_id() {
+    fn a_path_names_a_job_its_data_directory_or_a_prefix_of_its_id() {
         let dir = data_dir(&["panex-3-aaaaaa", "panex-4-bbbbbb"]);
         let single = data_dir(&["hanoi-4-cccccc"]);
         let places = places(Path::new("no/such"), &[]);
@@ -415,7 +415,7 @@ mod tests {
     }
 
     #[test]
-    fn a_typed_coordinator_has_the_job() {
+    fn a_typed_coordinator_restricts_the_lookup_to_the_cluster() {
         let dir = data_dir(&["panex-3-aaaaaa"]);
         let shown = dir.path().display();
         let cluster = places(dir.path(), &["coordinator"]);
@@ -430,7 +430,7 @@ mod tests {
     }
 
     #[test]
-    fn a_worker_s_part_is_no_job() {
+    fn a_workers_part_of_a_job_is_not_a_job_folder() {
         let dir = tempfile::tempdir().unwrap();
         let part = dir.path().join("panex-3-aaaaaa");
         std::fs::create_dir(&part).unwrap();
@@ -477,7 +477,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_coordinator_there_is_no_job_unless_one_was_named() {
+    fn an_unreachable_coordinator_means_no_such_job_unless_it_was_named() {
         // A port that was free a moment ago.
         let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
         let dir = data_dir(&["panex-3-aaaaaa"]);

@@ -326,7 +326,7 @@ mod tests {
     }
 
     #[test]
-    fn rates_are_states_by_the_time_they_took() {
+    fn rates_divide_states_by_the_time_of_their_layers() {
         let rate = chart(Quantity::Rate, &[job()], Scale::Linear);
         let points = &rate.series[0].points;
         // Three spans of 4/3 s: 1 + 8.33 states, then 1.67 and 18.67, then 21.33.
@@ -347,7 +347,7 @@ mod tests {
     }
 
     #[test]
-    fn expected_states_stand_for_as_many_positions_as_those_so_far() {
+    fn expected_positions_use_the_measured_positions_per_state() {
         let mut job = job();
         job.expected = vec![(3, 90.0)];
         let last = |job: JobCurve| {

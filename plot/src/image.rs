@@ -110,7 +110,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sizes_are_read_as_they_are_written() {
+    fn sizes_round_trip_through_text() {
         assert_eq!("800x450".parse(), Ok(Size::default()));
         assert_eq!(Size::default().to_string(), "800x450");
         assert_eq!("800".parse::<Size>(), Err(SizeError::Form));

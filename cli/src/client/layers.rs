@@ -230,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_received_is_checked() {
+    fn received_files_of_a_wrong_length_are_refused() {
         let (content, kept) = layer(3);
         let room = || Room { memory: 1 << 20, data_dir: PathBuf::new() };
         let mut short = room().receive(kept.clone()).unwrap();
@@ -243,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn a_data_directory_that_cannot_be_written_is_named() {
+    fn an_unwritable_data_directory_is_named_in_the_error() {
         let folder = tempfile::tempdir().unwrap();
         let data_dir = folder.path().join("file");
         std::fs::write(&data_dir, "").unwrap();

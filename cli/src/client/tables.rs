@@ -285,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn priorities_are_shown_where_there_are_some() {
+    fn the_priority_column_appears_if_a_priority_is_set() {
         let of = |priority| {
             let options = Some(v1::JobOptions { priority, ..v1::JobOptions::default() });
             v1::Job { options, ..example(v1::JobState::Queued) }
@@ -308,7 +308,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cluster_is_its_workers_and_unfinished_jobs() {
+    fn the_cluster_view_lists_workers_and_unfinished_jobs() {
         let worker = |number, alive| v1::WorkerInfo {
             number,
             name: format!("host-{number}"),

@@ -83,7 +83,7 @@ mod tests {
     use crate::cli::Cli;
 
     #[test]
-    fn every_parameter_has_the_flag_it_is_shown_with() {
+    fn every_flag_in_the_list_of_spaces_is_a_flag_of_solve() {
         let mut root = Cli::command();
         root.build();
         let solve = root.find_subcommand("solve").unwrap();

@@ -406,7 +406,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn a_cluster_has_no_folder_here() {
+    fn a_cluster_job_has_null_for_local_resources() {
         let Event::Job(local) = job() else { panic!("not a job") };
         assert!(!local.is_remote());
         let remote =

@@ -324,7 +324,7 @@ mod tests {
     }
 
     #[test]
-    fn a_diagram_that_is_too_large_is_a_limit_and_a_mismatch_a_failure() {
+    fn a_diagram_beyond_a_limit_exits_with_4_and_a_mismatch_with_5() {
         let code = |source| {
             let error = WorkerError::Symbolic { folder: "job".into(), source };
             Failure::from(strata_run::Error::from(error)).code
@@ -336,7 +336,7 @@ mod tests {
     }
 
     #[test]
-    fn errors_of_disks_are_neither_usage_nor_corruption() {
+    fn disk_errors_exit_with_neither_the_usage_nor_the_corruption_code() {
         use rustix::io::Errno;
         let cases = [
             (Errno::IO, ExitCode::Unexpected),

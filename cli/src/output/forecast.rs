@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn bounds_are_called_so() {
+    fn an_upper_bound_is_printed_as_at_most() {
         let bound = Expected { is_upper_bound: true, ..expected() };
         let text = written(|out| text(&SEARCH, &bound, out));
         assert!(text.contains("states   at most 5.03e11\n  time     at most 2m30s\n"), "{text}");

@@ -137,7 +137,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn a_closed_pipe_is_no_error() {
+    fn a_closed_pipe_is_not_an_error() {
         let calls = Arc::default();
         let mut output = Output::new(Broken(ErrorKind::BrokenPipe, Arc::clone(&calls)));
         for _ in 0..3 {

@@ -284,7 +284,7 @@ mod tests {
     }
 
     #[test]
-    fn one_name_has_one_flag() {
+    fn conflicting_flags_of_puzzles_are_refused() {
         let error = with::<1>().unwrap_err();
         assert_eq!(error, FlagError::Differs { name: "pegs", first: "hanoi", second: "one" });
         let error = with::<2>().unwrap_err().to_string();
@@ -292,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn values_that_differ_are_left_to_the_puzzles() {
+    fn value_kinds_that_differ_between_puzzles_become_plain_words() {
         let flags = with::<4>().unwrap();
         assert_eq!(flag(&flags, "symmetry").values, Values::Word);
         assert!(flag(&flags, "symmetry").help.ends_with("; four: none or all"));
@@ -300,7 +300,7 @@ mod tests {
     }
 
     #[test]
-    fn flags_of_commands_are_taken() {
+    fn a_puzzle_flag_that_a_command_has_is_refused() {
         let command = clap::Command::new("solve").arg(clap::Arg::new("memory").long("memory"));
         assert_eq!(check(&with::<0>().unwrap(), &command), Ok(()));
         let error = check(&with::<3>().unwrap(), &command).unwrap_err().to_string();

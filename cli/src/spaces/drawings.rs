@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn positions_that_do_not_suit_the_moves_are_left_out() {
+    fn positions_are_left_out_unless_they_fit_the_moves_in_number() {
         let solve = |positions: &[&str]| {
             let tiles = parameters("size", "2x2");
             Drawings::default().solution("tiles", &tiles, words(&["R"]), words(positions))

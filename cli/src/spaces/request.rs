@@ -251,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn searches_in_a_few_words() {
+    fn short_forms_of_searches() {
         let open = |values: &[&str]| {
             let values: Vec<String> = values.iter().map(ToString::to_string).collect();
             open("panex", &values, Vec::new()).unwrap().parameters()
@@ -263,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn variables_of_other_spaces_are_passed_over() {
+    fn variables_of_other_spaces_are_ignored() {
         let given = |typed| vec![Given { name: "pegs", value: "4".to_owned(), typed }];
         assert!(open("panex", &["3".to_owned()], given(false)).is_ok());
         let error = open("panex", &["3".to_owned()], given(true)).unwrap_err();
@@ -271,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn titles() {
+    fn titles_of_results() {
         let panex = Naming::new("job", "panex", &parameters(&[("level", "3")]));
         assert_eq!(panex.title(Outcome::Goal, Some(42), Some(21), false), "X(3) = 42");
         assert_eq!(

@@ -34,7 +34,7 @@ fn solve_text(dir: &Path, line: &str) -> String {
 }
 
 #[test]
-fn antipodes_have_shortest_ways_to_the_start() {
+fn antipodes_have_shortest_paths_to_the_start() {
     let dir = tempdir().unwrap();
     // The dense engine shows 20 without a flag.
     for flags in ["--exhaust --antipodes 20", "--engine dense"] {

@@ -247,7 +247,7 @@ async fn a_result_is_readable_on_all_screens() {
 
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs Chromium"]
-async fn a_search_in_one_process_shows_what_is_expected() {
+async fn a_search_in_one_process_shows_expected_time_and_layers() {
     let search = Search::start("panex 8 --engine explicit");
     let browser = search.open().await;
     let first = depth_after(&browser, 0).await;

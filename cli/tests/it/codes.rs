@@ -39,7 +39,7 @@ fn a_stopped_job_is_read() {
 }
 
 #[test]
-fn a_folder_without_a_job_is_no_such_job() {
+fn a_folder_without_a_job_exits_with_no_such_job() {
     let dir = tempdir().unwrap();
     let file = dir.path().join("file");
     fs::write(&file, "no job").unwrap();
@@ -109,7 +109,7 @@ fn the_empty_layer_after_a_whole_space_is_not_shown() {
 }
 
 #[test]
-fn a_search_that_finds_no_goal_is_done_and_one_that_cannot_begin_is_no_job() {
+fn an_exhausted_search_leaves_a_done_job_and_a_goal_excluded_in_advance_leaves_none() {
     let root = tempdir().unwrap();
     let file = root.path().join("even.txt");
     // Even permutations, and an odd goal, which the explicit engine has to search for.
@@ -153,7 +153,7 @@ fn states_of_a_layer_are_json_lines() {
 }
 
 #[test]
-fn a_table_in_another_format_is_no_json() {
+fn json_output_with_another_table_format_is_refused() {
     let dir = tempdir().unwrap();
     expect(0, &mut solve(dir.path(), "hanoi 3"));
     for format in ["csv", "growth", "table"] {
@@ -164,7 +164,7 @@ fn a_table_in_another_format_is_no_json() {
 }
 
 #[test]
-fn damage_is_corrupt_data() {
+fn damaged_files_exit_with_the_corruption_code() {
     let dir = tempdir().unwrap();
     expect(0, &mut solve(dir.path(), "hanoi 4 --keep-layers all"));
     let job = only_job(dir.path());

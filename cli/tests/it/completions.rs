@@ -66,7 +66,7 @@ fn jobs_of_the_cluster_are_completed() {
 }
 
 #[test]
-fn without_an_answer_of_the_coordinator_there_are_no_jobs_soon_and_no_message() {
+fn completion_gives_up_silently_when_the_coordinator_is_unreachable() {
     let folder = tempdir().unwrap();
     let silent = TcpListener::bind("127.0.0.1:0").unwrap();
     let closed = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();

@@ -28,7 +28,7 @@ fn searched(line: &str) -> Finished {
 }
 
 #[test]
-fn the_least_memory_that_is_named_suffices_for_each_worker() {
+fn the_least_memory_named_in_the_refusal_suffices_for_each_worker() {
     for (line, sessions) in [
         (&*diamond(), &[(2, "--workers 2")][..]),
         ("pancake 9 --engine dense --keep-layers all", &[(1, "--threads 2"), (3, "--workers 3")]),
@@ -181,7 +181,7 @@ fn wrong_orbits_are_found() {
 }
 
 #[test]
-fn files_of_a_job_with_all_states_are_no_files_of_a_folded_one() {
+fn files_of_an_unfolded_job_are_corrupt_in_a_folded_one() {
     let (folded, plain) = (tempdir().unwrap(), tempdir().unwrap());
     expect(4, &mut solve(folded.path(), &format!("{} --max-layers 3", diamond())));
     let line = format!("{} --engine dense --max-layers 3", data("skewb-diamond.tws"));
@@ -200,7 +200,7 @@ fn files_of_a_job_with_all_states_are_no_files_of_a_folded_one() {
 }
 
 #[test]
-fn puzzles_that_gain_nothing_store_every_state() {
+fn the_dense_engine_stores_every_state_where_folding_gains_nothing() {
     let ran = searched("topspin 7 4 --symmetry on --engine dense");
     let explicit = searched("topspin 7 4 --symmetry on --engine explicit");
     assert_eq!(ran.orbits(), explicit.orbits());

@@ -49,7 +49,7 @@ impl Installed {
 }
 
 #[test]
-fn an_unknown_command_is_a_program_in_path_with_all_arguments() {
+fn an_unknown_command_runs_the_program_in_path_with_all_arguments() {
     let folder = tempdir().unwrap();
     let program = folder.path().join("strata-x-tool");
     script(&program);
@@ -63,7 +63,7 @@ fn an_unknown_command_is_a_program_in_path_with_all_arguments() {
 }
 
 #[test]
-fn panex_and_tiles_are_the_program_beside_this_one_before_that_in_path() {
+fn panex_and_tiles_run_the_program_beside_strata_before_one_in_path() {
     let installed = Installed::new();
     let (beside, in_path) =
         (installed.beside("strata-panex"), installed.path.path().join("strata-panex"));
@@ -120,7 +120,7 @@ fn a_word_without_a_program_is_a_usage_error_with_a_suggestion() {
 }
 
 #[test]
-fn commands_of_the_program_are_never_others() {
+fn built_in_commands_never_run_another_program() {
     let installed = Installed::new();
     script(&installed.beside("strata-domains"));
     script(&installed.beside("strata-help"));

@@ -143,7 +143,7 @@ fn layers_that_exceed_the_disk_limit_are_not_kept() {
 }
 
 #[test]
-fn start_and_goal_belong_to_the_job() {
+fn start_and_goal_are_part_of_a_jobs_identity() {
     let dir = tempdir().unwrap();
     let ends = ["--start", "b2 / - / o1 b1 o2", "--goal", "o1 o2 b2 / b1 / -"];
     let line = "panex 2 --max-layers 1";

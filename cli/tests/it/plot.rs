@@ -30,7 +30,7 @@ fn plot(code: i32, dir: &Path, line: &str) -> Finished {
 
 /// A stopped job has a dashed curve of the rest; a job that is done has none.
 #[test]
-fn the_rest_of_a_job_that_is_not_done_is_expected() {
+fn a_stopped_job_has_a_dashed_forecast_curve() {
     let dir = tempdir().unwrap();
     let stopped = run(&mut solve(dir.path(), "panex 5 --engine explicit --max-layers 100"));
     assert_eq!(stopped.code, Some(4), "{}", stopped.stderr);

@@ -118,7 +118,7 @@ fn moves_without_inverses_are_counted() {
 }
 
 #[test]
-fn a_puzzle_that_is_too_large_is_refused_for_its_keys() {
+fn a_puzzle_whose_keys_exceed_192_bits_is_refused() {
     let dir = tempfile::tempdir().unwrap();
     let cycle: Vec<String> = (1..=50).map(|point| point.to_string()).collect();
     let file = dir.path().join("large.txt");
@@ -134,7 +134,7 @@ const CLASH: &str =
     "Name amb\nSet P 8 1\nMove m\nP\n2 3 4 1 5 6 7 8\nEnd\nMove m2\nP\n1 2 3 5 6 7 8 4\nEnd\n";
 
 #[test]
-fn info_names_the_moves_that_are_written_apart() {
+fn info_names_moves_whose_usual_name_is_taken() {
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("amb.tws");
     std::fs::write(&file, CLASH).unwrap();

@@ -41,7 +41,7 @@ fn the_folder_of_a_job_is_removed() {
 }
 
 #[test]
-fn what_is_no_folder_of_a_job_is_refused() {
+fn a_folder_that_is_not_a_job_is_refused() {
     let dir = tempfile::tempdir().unwrap();
     expect(0, &mut solve(dir.path(), "panex 3"));
     let job = only_job(dir.path());

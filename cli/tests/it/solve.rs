@@ -172,7 +172,7 @@ fn a_variable_of_another_space_is_ignored() {
 }
 
 #[test]
-fn a_job_folder_is_no_data_directory() {
+fn a_job_folder_is_refused_as_a_data_directory() {
     let dir = tempdir().unwrap();
     expect(0, &mut solve(dir.path(), "panex 2"));
     let job = only_job(dir.path());

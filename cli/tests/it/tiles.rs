@@ -186,7 +186,7 @@ fn clockwise_results_name_rules_and_the_last_boards() {
 }
 
 #[test]
-fn what_clockwise_searches_have_not_is_refused() {
+fn unsupported_options_of_clockwise_searches_are_refused() {
     let dir = tempfile::tempdir().unwrap();
     let refuse = |line: &str, why: &str| {
         let mut command = strata(&format!("solve --progress none --moves clockwise {line}"));

@@ -156,7 +156,7 @@ fn a_search_of_a_million_layers_makes_a_small_image() {
 }
 
 #[test]
-fn an_empty_chart_says_so() {
+fn an_empty_chart_shows_no_data() {
     let none = chart(Quantity::Positions, &[JobCurve::new("job", Vec::new())], Scale::Log);
     assert!(none.is_empty());
     let svg = none.svg(&Image::default());
@@ -165,7 +165,7 @@ fn an_empty_chart_says_so() {
 }
 
 #[test]
-fn a_text_chart_is_what_a_reader_expects() {
+fn text_charts_match_the_stored_drawings() {
     let chart = chart(Quantity::Positions, &[job("job", 200)], Scale::Linear);
     let text = chart.text(&Terminal { width: 60, height: 8, colour: false });
     assert_eq!(text, include_str!("positions.txt"));

@@ -273,7 +273,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn words_read_as_they_print(word in any_word()) {
+        fn words_round_trip_through_text(word in any_word()) {
             prop_assert_eq!(word.to_string().parse(), Ok(word.clone()));
             let lines: String = word.iter().map(|mv| format!("{}>{}\n", mv.from(), mv.to())).collect();
             prop_assert_eq!(lines.parse(), Ok(word));

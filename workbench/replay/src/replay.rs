@@ -150,7 +150,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn words_lead_back_and_across_the_mirror(
+        fn inverses_lead_back_and_symmetries_map_the_end(
             start in any_position(6),
             steps in prop::collection::vec(any::<prop::sample::Index>(), 0..40),
         ) {
@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn every_second_position_and_the_last() {
+    fn positions_every_two_moves_include_the_last() {
         let start = Position::start(2).unwrap();
         let moves = word("LR LC RC");
         let two = NonZeroU64::new(2).unwrap();

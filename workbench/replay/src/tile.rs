@@ -150,7 +150,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn tiles_read_as_they_print() {
+    fn tiles_round_trip_through_text() {
         for level in 1..=MAX_LEVEL {
             for tile in [Tile::blue(level), Tile::orange(level)] {
                 assert_eq!(tile.to_string().parse(), Ok(tile));

@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn useful_positions_have_roomy_lower_tiles_below_the_small_ones() {
+    fn lower_tiles_of_useful_positions_lie_below_the_small_ones_and_leave_room() {
         let signature = Signature { shape: Shape::Right, lower: [1, 2, 3], support: [6; 3] };
         let board = Board::of_signature(2, &signature);
         let start = board.position(Shape::Right, &signature.slots());

@@ -91,7 +91,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn slots_lie_in_order() {
+    fn slot_tiles_lie_on_their_columns() {
         let signature = Signature { shape: Shape::Right, lower: [2, 1, 3], support: [3; 3] };
         let column = |tiles: &[u8]| tiles.iter().copied().collect::<Stack>();
         assert_eq!(signature.slots(), [column(&[A]), column(&[C, B]), column(&[])]);

@@ -170,7 +170,7 @@ const X_4: [(u64, &str); 11] = [
 ];
 
 #[test]
-fn after_its_third_series_the_exchange_has_all_but_two_levels_exchanged() {
+fn three_series_of_the_exchange_swap_all_but_two_levels() {
     for (n, moves) in [(5_u8, 182), (6, 482), (7, 1216)] {
         let middle = |other: fn(u8) -> Tile, upto: u8| {
             let tiles = (3..=upto).map(|level| format!(" {}", other(level)));
@@ -186,7 +186,7 @@ fn after_its_third_series_the_exchange_has_all_but_two_levels_exchanged() {
 }
 
 #[test]
-fn v_is_the_two_operations_with_nineteen_moves_for_eighteen() {
+fn v_replaces_eighteen_moves_between_its_two_operations_by_nineteen() {
     for n in 5..=9 {
         let plain = L.t_bar(n - 1).inverse() + R.s_bar(n).inverse();
         let (plain, v) = (plain.word().unwrap(), operation(Kind::V, n).word().unwrap());
@@ -202,7 +202,7 @@ fn v_is_the_two_operations_with_nineteen_moves_for_eighteen() {
 }
 
 #[test]
-fn the_improved_exchange_is_not_the_simplified_one_without_cancelling_moves() {
+fn cancelling_moves_in_the_simplified_exchange_does_not_give_the_improved_one() {
     let uncancelled = |word: Word| {
         let mut left: Vec<Move> = Vec::new();
         for mv in word.iter() {
@@ -297,7 +297,7 @@ fn any_operation() -> impl Strategy<Value = Operation> {
 
 proptest! {
     #[test]
-    fn the_algebra_of_operations_is_that_of_their_words(
+    fn operations_compose_as_their_words_do(
         a in any_operation(),
         b in any_operation(),
         cut in 0..20_u32,

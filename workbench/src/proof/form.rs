@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn one_other_value_leaves_no_form() {
+    fn changing_one_value_leaves_no_closed_form() {
         let form = Form { pell: [8, 16], slope: -8, constant: 24, parity: 8 };
         let values = values(&form, 4..16);
         for at in 0..values.len() {

@@ -212,7 +212,7 @@ mod tests {
     use crate::formulas::Quantity;
 
     #[test]
-    fn the_ladder_has_exchanges_of_every_level() {
+    fn the_ladder_has_u_moves_for_the_exchange_from_level_6() {
         let structure = Structure::shared();
         let chains = Chains::find(structure).unwrap();
         let exchange = |n| chains.ladder.top(n)[0].last().copied().unwrap();

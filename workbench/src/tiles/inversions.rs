@@ -47,7 +47,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_paper_counts_the_same() {
+    fn inversions_match_the_papers_counts() {
         // Figures 2 and 5.
         let board: Board = "6 1 2 4 5 / 7 3 _ 14 9 / 11 12 8 13 10".parse().unwrap();
         let counted = inversions(board.tiles());

@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn the_cluster_is_that_of_the_command_line() {
+    fn completion_uses_the_cluster_of_the_command_line() {
         let args = cluster(&words("status -v --coordinator http://a:1 --json --token-file t pan"));
         let args = args.unwrap();
         assert_eq!(args.coordinator, "http://a:1");
@@ -160,13 +160,13 @@ mod tests {
     }
 
     #[test]
-    fn the_data_directory_is_that_of_the_command_line() {
+    fn completion_uses_the_data_directory_of_the_command_line() {
         assert_eq!(data_dirs(&words("verify --data-dir x y")), [PathBuf::from("x")]);
         assert_eq!(data_dirs(&words("verify y")), DATA_DIRS.map(PathBuf::from));
     }
 
     #[test]
-    fn ids_and_names_that_continue_the_word_are_candidates() {
+    fn ids_and_names_that_start_with_the_typed_word_are_candidates() {
         let (id, name) = ("panex-6-abcdef".to_owned(), "paper".to_owned());
         let job = v1::Job { id, name, ..v1::Job::default() };
         let found = |current: &str| {

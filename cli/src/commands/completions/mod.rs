@@ -88,7 +88,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_job_and_a_puzzle_have_completions_and_a_number_has_none() {
+    fn jobs_and_puzzles_are_completed_and_numbers_are_not() {
         let arg = |name| with_completions(Arg::new("x").value_name(name));
         for name in ["JOB", "JOB|DIR", "DIR", "DOMAIN", "ARGS"] {
             assert!(arg(name).get::<ArgValueCompleter>().is_some(), "{name}");
@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn a_command_line_is_no_request() {
+    fn an_ordinary_command_line_is_not_a_completion_request() {
         let words = ["strata", "list"].map(OsString::from);
         assert!(!is_request(&words));
     }

@@ -284,7 +284,7 @@ mod tests {
     }
 
     #[test]
-    fn a_start_removes_a_search_for_a_path_that_was_left() {
+    fn the_coordinator_removes_the_folder_of_an_abandoned_path_search() {
         let folder = tempfile::tempdir().unwrap();
         let line = ["strata", "coordinator", "--listen=127.0.0.1:0", "--http=127.0.0.1:0"];
         let line = line.map(std::ffi::OsString::from);

@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn no_more_jobs_are_compared_than_there_are_colours() {
+    fn more_than_three_compared_jobs_are_refused() {
         let compared = |number: usize| format!("strata plot a{}", " --compare b".repeat(number));
         assert_eq!(form(&compared(3)), Ok(Form::Text));
         let refused = form(&compared(4)).unwrap_err();

@@ -300,7 +300,7 @@ mod tests {
     }
 
     #[test]
-    fn a_search_is_shown_from_its_begin_to_its_result() {
+    fn a_search_is_shown_from_its_start_to_its_result() {
         let (page, mut sink) = page();
         assert_eq!(page.overview().unwrap().jobs, []);
         let mut send = |event: &Event| sink.event(event, Duration::ZERO);

@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn positions_have_a_column_where_they_are_not_the_states() {
+    fn positions_have_a_column_if_they_differ_from_the_states() {
         let mut rows = rows();
         rows[1].positions = Some(1_234_500);
         let mut out = Vec::new();
@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn orbits_have_a_column_where_they_are_not_the_states() {
+    fn orbits_have_a_column_if_they_differ_from_the_states() {
         let mut rows = rows();
         let table = |rows: &[LayerRow]| {
             let mut out = Vec::new();
@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn a_table_has_only_what_the_engine_has() {
+    fn the_table_omits_columns_that_the_engine_does_not_fill() {
         let table = |engine| {
             let mut out = Vec::new();
             write(&rows(), engine, TableFormat::Table, &mut out).unwrap();

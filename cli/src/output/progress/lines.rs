@@ -230,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_of_a_search_without_a_job_name_none() {
+    fn log_lines_of_a_search_without_a_job_have_no_job_field() {
         let lines = log(|lines| {
             lines.tick(millis(2000));
             lines.event(&second(0), millis(3000));

@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn dropping_finishes_too() {
+    fn dropping_the_reporter_finishes_the_sinks() {
         let calls: Arc<Mutex<Calls>> = Arc::default();
         drop(Progress::with_sinks(vec![Box::new(Counter(Arc::clone(&calls)))]));
         assert_eq!(calls.lock().unwrap().finished, 1);

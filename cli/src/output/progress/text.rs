@@ -266,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn an_engine_shows_only_what_it_has() {
+    fn the_result_omits_figures_that_the_engine_does_not_compute() {
         let summary = Summary { peak_rss_worker: Some("host-2".to_owned()), ..summary() };
         let of = |engine| {
             let text = result(&summary, engine, true, 0);

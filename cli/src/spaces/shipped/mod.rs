@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn a_puzzle_with_the_name_of_a_shipped_one_has_no_extras_of_it() {
+    fn a_puzzle_that_replaces_a_shipped_one_has_no_extras() {
         for puzzles in [
             Registry::shipped().with([Entry::of::<Other>()]),
             Registry::new([Entry::of::<Other>()]),

@@ -23,7 +23,7 @@ fn three_workers_find_the_layers_of_solve() {
 }
 
 #[test]
-fn other_spaces_are_searched() {
+fn tiles_and_hanoi_have_the_layers_of_one_process() {
     let cluster = Cluster::of(2);
     for space in ["tiles 3x3 --exhaust", "hanoi 6 --pegs 4"] {
         let dir = tempfile::tempdir().unwrap();

@@ -27,7 +27,7 @@ fn expect_layers(cluster: &Cluster, follower: Follower, here: &Finished) {
 }
 
 #[test]
-fn one_two_and_three_workers_find_the_layers_of_solve() {
+fn dense_jobs_of_one_to_three_workers_have_the_layers_of_solve() {
     let here = layers_of_one_process(HANOI);
     for workers in 1..=3 {
         let cluster = Cluster::of(workers);
@@ -112,7 +112,7 @@ fn a_damaged_file_of_a_dense_job_is_detected() {
 }
 
 #[test]
-fn folded_blocks_are_shared_by_workers_and_have_a_path_to_the_goal_itself() {
+fn folded_blocks_of_several_workers_yield_a_path_to_the_goal_itself() {
     let mut cluster = Cluster::of(3);
     let goals = cluster.path().join("goals");
     std::fs::write(&goals, "UFR DBL UBL DFL2\n").unwrap();

@@ -74,7 +74,7 @@ fn the_diagram_of_a_symbolic_job_moves_from_a_worker_that_leaves() {
 }
 
 #[test]
-fn workers_that_leave_together_wait_for_no_one() {
+fn workers_that_drain_together_are_all_dismissed() {
     let mut cluster = Cluster::empty("--narrow 1");
     (1..=3).for_each(|number| cluster.join(&format!("w{number}"), ""));
     let follower = cluster.follow(&format!("submit {LONG}"));

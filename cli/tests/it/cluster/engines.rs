@@ -76,7 +76,7 @@ fn a_dry_run_queues_nothing() {
 }
 
 #[test]
-fn what_an_engine_cannot_do_is_refused_with_the_flag_that_can() {
+fn unsupported_settings_are_refused_with_the_flag_of_a_supporting_engine() {
     let cluster = Cluster::of(1);
     for flags in ["--keep-layers all", "--keep-layers every:5", "--disk-limit 1GiB", "-k 2"] {
         for engine in ["symbolic", "symbolic-lean"] {
@@ -94,7 +94,7 @@ fn what_an_engine_cannot_do_is_refused_with_the_flag_that_can() {
 }
 
 #[test]
-fn without_a_worker_the_engine_is_chosen_when_one_comes() {
+fn the_engine_is_chosen_again_when_the_first_worker_connects() {
     let mut cluster = Cluster::empty("");
     let job = cluster.submit("panex 4 --engine auto --name four");
     let (chosen, reason) = engine(&cluster, &job);

@@ -84,7 +84,7 @@ fn health_and_metrics() {
 }
 
 #[test]
-fn metrics_have_the_format_that_is_asked_for() {
+fn metrics_have_the_requested_format() {
     let cluster = Cluster::empty("");
     let page = |headers: &str| cluster.page("/metrics", headers);
     let classic = page("");
@@ -96,7 +96,7 @@ fn metrics_have_the_format_that_is_asked_for() {
 }
 
 #[test]
-fn healthy_nodes_report_it() {
+fn health_checks_tell_healthy_nodes_from_stopped_and_hung_ones() {
     let mut cluster = Cluster::empty("");
     let port = free_port();
     cluster.join("w1", &format!("--listen 127.0.0.1:{port}"));

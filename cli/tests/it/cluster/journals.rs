@@ -26,7 +26,7 @@ fn restore(cluster: &Cluster, copy: &Path) {
 }
 
 #[test]
-fn a_job_is_not_answered_with_orders_from_before_the_journal_was_restored() {
+fn orders_from_before_a_journal_restore_are_not_applied_to_a_later_job() {
     let mut cluster = Cluster::empty("--lease 30s");
     cluster.join("w1", "");
     cluster.kill(COORDINATOR);
@@ -50,7 +50,7 @@ fn a_job_is_not_answered_with_orders_from_before_the_journal_was_restored() {
 }
 
 #[test]
-fn an_older_journal_is_noticed_and_issues_no_epoch_again() {
+fn an_older_journal_is_detected_and_no_epoch_is_reused() {
     let mut cluster = Cluster::of(2);
     cluster.kill(COORDINATOR);
     let copy = cluster.path().join("earlier-journal");

@@ -83,7 +83,7 @@ impl ExchangeService for Liar {
 }
 
 #[test]
-fn a_worker_that_never_finishes_a_file_holds_neither_a_job_nor_another_worker() {
+fn an_endless_file_transfer_blocks_neither_the_job_nor_another_worker() {
     let runtime = tokio::runtime::Builder::new_multi_thread();
     let runtime = { runtime }.worker_threads(1).enable_all().build().unwrap();
     let listener = runtime.block_on(TcpListener::bind("127.0.0.1:0")).unwrap();

@@ -27,7 +27,7 @@ async fn deliver(port: u16, bytes: usize) {
 }
 
 #[test]
-fn batches_that_arrive_together_take_turns() {
+fn concurrent_batches_take_the_memory_of_one() {
     const BYTES: usize = 63 << 20;
     let mut cluster = Cluster::empty("");
     let port = free_port();

@@ -66,7 +66,7 @@ fn public_addresses_require_a_token() {
 }
 
 #[test]
-fn pipes_and_devices_are_no_tokens_and_no_jobs() {
+fn pipes_and_devices_are_refused_as_token_and_job_files() {
     let dir = tempfile::tempdir().unwrap();
     let job = dir.path().join("job");
     std::fs::create_dir(&job).unwrap();

@@ -22,7 +22,7 @@ fn parse(text: &str) -> Position {
 
 proptest! {
     #[test]
-    fn positions_read_as_they_print(position in any_position(30)) {
+    fn positions_round_trip_through_text(position in any_position(30)) {
         let text = position.to_string();
         prop_assert_eq!(text.parse(), Ok(position.clone()));
         prop_assert_eq!(Position::parse(&text, position.level()), Ok(position));
@@ -65,7 +65,7 @@ proptest! {
     }
 
     #[test]
-    fn gold_levels_are_the_hidden_ones_or_ambiguous(position in any_position(6)) {
+    fn gold_positions_yield_the_hidden_levels_or_are_ambiguous(position in any_position(6)) {
         let gold = GoldPosition::from(&position);
         prop_assert_eq!(gold.to_string().parse(), Ok(gold.clone()));
         match gold.to_position() {

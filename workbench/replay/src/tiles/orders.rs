@@ -123,7 +123,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_are_orders_of_one_parity() {
+    fn ranks_number_the_orders_of_one_parity() {
         for text in ["1 2 / 3 _", "2 1 / 3 _", "1 2 3 / 4 5 _", "2 1 3 / 4 5 6 / 7 8 _"] {
             let board: Board = text.parse().unwrap();
             let orders = Orders::of(&board);
@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn jumps_are_moves() {
+    fn jumps_have_the_effect_of_moves_on_orders() {
         let mut board: Board = "5 2 11 4 / 1 10 _ 8 / 9 6 3 7".parse().unwrap();
         let orders = Orders::of(&board);
         let mut state = 5u64;

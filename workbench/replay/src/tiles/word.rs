@@ -192,7 +192,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn both_forms_are_the_same_moves(parts in prop::collection::vec((prop::collection::vec(0..4usize, 1..9), 1..5usize), 0..9)) {
+        fn plain_and_repeated_forms_are_the_same_moves(parts in prop::collection::vec((prop::collection::vec(0..4usize, 1..9), 1..5usize), 0..9)) {
             let moves = parts.iter().flat_map(|(part, times)| part.repeat(*times));
             let word = Word::from(moves.map(|mv| Move::ALL[mv]).collect::<Vec<_>>());
             prop_assert_eq!(&word.to_string().parse::<Word>().unwrap(), &word);

@@ -165,7 +165,7 @@ fn a_damaged_certificate_names_the_check_that_fails() {
 }
 
 #[test]
-fn files_that_are_no_certificates_are_refused() {
+fn files_that_are_not_certificates_are_refused() {
     let dir = tempdir().unwrap();
     let file = |name: &str| dir.path().join(name);
     fs::write(file("bytes"), b"strata-panex-proof 1\nlower\xff\n").unwrap();

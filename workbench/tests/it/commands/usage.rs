@@ -5,7 +5,7 @@ use tempfile::tempdir;
 use super::{expect, refused, strata};
 
 #[test]
-fn a_line_without_a_command_of_the_program_is_one_of_panex() {
+fn a_line_without_a_command_is_a_command_of_panex() {
     let bound = expect(0, &mut strata("panex bound 7")).stdout;
     assert_eq!(expect(0, &mut strata("bound 7")).stdout, bound);
     let json = expect(0, &mut strata("--json --progress none panex bound 7")).stdout;

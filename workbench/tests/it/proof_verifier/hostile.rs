@@ -21,7 +21,7 @@ fn assert_malformed(old: &str, new: &str) {
 }
 
 #[test]
-fn numbers_have_one_spelling() {
+fn numbers_in_other_spellings_are_refused() {
     for price in ["+1", "01", "-0", "", "1 ", " 1", "1.0", "0x1", "\u{661}"] {
         assert_malformed("weights 0 1 5\n", &format!("weights 0 {price} 5\n"));
     }
@@ -82,7 +82,7 @@ fn prices_above_the_lengths_are_refused() {
 }
 
 #[test]
-fn a_text_has_one_form() {
+fn deviations_from_the_text_format_are_refused() {
     let text = certificate();
     for damaged in [
         String::new(),

@@ -92,7 +92,7 @@ fn figures_17_to_19_bring_tile_2_home() {
 }
 
 #[test]
-fn figure_8_is_one_circle() {
+fn figure_8_is_a_cycle_of_all_12_solvable_boards() {
     // The 12 solvable boards of two by two squares, in the order in which the blank meets them.
     let mut board: Board = "1 2 / 3 _".parse().unwrap();
     let mut seen = vec![board.clone()];

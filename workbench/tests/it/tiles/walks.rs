@@ -29,7 +29,7 @@ fn configurations(shape: Shape) -> Vec<Board> {
 }
 
 #[test]
-fn theorem_1_is_reachability_and_theorem_2_holds() {
+fn theorem_1_decides_reachability_by_clockwise_walks() {
     for text in ["2x2", "2x3", "3x2", "2x4", "4x2"] {
         // Every board that can be solved has a clockwise solution, too.
         let goal = Board::goal(shape(text));
@@ -70,7 +70,7 @@ fn walks(text: &str) -> (usize, usize, usize, Vec<usize>) {
 }
 
 #[test]
-fn every_small_board_is_walked() {
+fn walks_of_all_small_boards_have_the_figures_of_the_page() {
     let page = include_str!("../../../../docs/tiles.md");
     for (text, boards, longest, sum, squares) in [
         ("2x2", 12, 11, 66, &[][..]),

@@ -251,7 +251,7 @@ fn clash(one: &Fault, other: &Fault) -> bool {
 }
 
 #[test]
-fn a_seed_has_one_schedule() {
+fn equal_seeds_give_equal_schedules() {
     for seed in 0..200 {
         let schedule = Schedule::of(seed);
         assert_eq!(schedule, Schedule::of(seed));
