@@ -1,10 +1,10 @@
 //! Benchmark of the overhead of a cluster: `cargo bench -p strata-cli --bench cluster -- [LEVEL]
 //! [ROUNDS] [WORKERS] [THREADS]` (by default 7, 3, 3, and 2 threads for each worker).
 //!
-//! Each round runs Panex in one process with a thread for each processor, with embedded workers, and
-//! with as many worker processes on this machine. The variants alternate, so that other load on the
-//! machine affects all of them. Then the workers share every layer of a small search, which shows the
-//! fixed cost of a layer.
+//! Each round runs Panex three times: in one process with a thread for each processor, in one process
+//! with embedded workers, and in a cluster of as many worker processes on this machine. The variants
+//! alternate, so that other load on the machine affects all of them. A small search, every layer of
+//! which all workers share, then shows the fixed cost of a layer.
 
 use std::error::Error;
 use std::net::TcpListener;
@@ -14,8 +14,8 @@ use std::time::Duration;
 
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
-/// Level of the search with narrow layers, and the number of first layers to skip: one worker makes
-/// them until the others have joined.
+/// Level of the search with narrow layers, and the number of its first layers that the average leaves
+/// out: one worker makes them until the others have joined.
 const NARROW: (u32, usize) = (5, 20);
 
 fn strata() -> Command {
@@ -124,7 +124,7 @@ impl Cluster {
     }
 }
 
-/// The workers of a comparison.
+/// Worker processes of a comparison.
 #[derive(Copy, Clone)]
 struct Workers {
     count: usize,
@@ -159,7 +159,7 @@ fn layer_cost(rounds: usize, workers: Workers) -> Result<()> {
     let (level, skipped) = NARROW;
     let mut least = f64::INFINITY;
     for _ in 0..rounds {
-        // All workers from the first layers on.
+        // Every layer is wide enough to be shared by all workers.
         let cluster = Cluster::start(workers.count, workers.threads, &["--narrow", "1"])?;
         cluster.submit(level)?;
         let times = cluster.layers()?;

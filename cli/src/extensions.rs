@@ -1,7 +1,8 @@
 //! Commands that are programs of their own: `strata NAME` runs the program `strata-NAME`.
 //!
 //! The program is the first of that name in the folder of the running program and in those of `PATH`. It
-//! replaces this process, so that it has its arguments, environment, standard streams and exit code.
+//! replaces this process: it has the same environment and standard streams, and its exit code is that of
+//! the command.
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::fs::PermissionsExt;

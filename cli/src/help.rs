@@ -10,7 +10,8 @@ const HEADINGS: [(&str, &[&str]); 4] = [
     ("Stops and checkpoints", &["max-layers", "resume", "checkpoint-interval", "keep-layers"]),
 ];
 
-/// The flags that `-h` shows for commands that search. For other commands it shows all flags.
+/// The flags that `-h` shows for commands that search. For other commands it shows all flags but those of
+/// [`LONG_ONLY`].
 const SHORT: [&str; 12] = [
     "engine",
     "exhaust",

@@ -81,7 +81,7 @@ impl SignalToken {
         SignalToken { token, is_over }
     }
 
-    /// Says that the search is over: a signal stops no layer from here on.
+    /// Marks the search as over: a signal then no longer logs that it waits for the end of a layer.
     pub(crate) fn search_over(&self) {
         self.is_over.store(true, Ordering::Relaxed);
     }

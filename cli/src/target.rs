@@ -108,14 +108,15 @@ impl TargetArgs {
 pub(crate) enum Found {
     /// The folder of a job.
     Folder(PathBuf),
-    /// No folder has the job, but the cluster may have it. Says what was looked at, one text for
-    /// each place.
+    /// No folder has the job, but the cluster may have it. Has one text about each place that was
+    /// looked at.
     No(Vec<String>),
 }
 
 impl Places {
     /// Finds a job.
     ///
+    /// # Errors
     /// `NoSuchJob` if there is none, `Usage` if the word means several jobs, `Unreachable` if the
     /// cluster cannot be reached and no folder has the job; other errors of the call to the
     /// cluster.

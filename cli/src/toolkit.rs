@@ -51,8 +51,8 @@ fn definition<C: Subcommand>() -> Definition {
 /// Runs the commands of a program, and returns the exit code of the process.
 ///
 /// Help and errors show the commands as commands of `strata`. If a line does not begin with one of
-/// them, the command `default` is inserted: with `panex`, both `strata-panex panex op` and
-/// `strata-panex op` are `strata panex op`.
+/// them, the command `default` is inserted: with the default `panex`, both `strata-panex panex op` and
+/// `strata-panex op` run `strata panex op`.
 pub fn run<C: Subcommand>(
     default: &str,
     dispatch: impl FnOnce(&C, &Console) -> Result<ExitCode, Failure>,

@@ -23,7 +23,7 @@ pub(crate) struct CommonFlags(BTreeMap<&'static str, String>);
 #[derive(Clone, Debug, Default)]
 pub(crate) struct DomainArgs {
     values: BTreeMap<&'static str, String>,
-    /// The form of start and goal, if it is not the space's own.
+    /// The other form of start and goal, if its flag was given.
     pub(crate) form: Option<&'static OtherForm>,
 }
 

@@ -33,8 +33,8 @@ pub(crate) struct RemoteLayers<'a> {
 }
 
 impl<'a> RemoteLayers<'a> {
-    /// Layers of the job with this id. Files that are too large for the memory are written to the
-    /// data directory, and removed when they have been read.
+    /// Layers of the job with this id. Files beyond [`IN_MEMORY`] bytes are written to the data
+    /// directory, and removed once they are open.
     pub(crate) fn new(remote: &'a Remote<'a>, job: &'a str, data_dir: &Path) -> RemoteLayers<'a> {
         let room = Room { memory: IN_MEMORY, data_dir: data_dir.to_owned() };
         RemoteLayers { remote, job, room }
@@ -84,7 +84,7 @@ impl Layers for RemoteLayers<'_> {
     }
 }
 
-/// Destination of received files: memory while it lasts, then a folder.
+/// Destination of received files: memory up to a limit, then a folder.
 struct Room {
     /// Bytes left in memory.
     memory: u64,

@@ -18,7 +18,7 @@ use crate::program;
 use crate::spaces::puzzle::Puzzle;
 
 /// Finds a shortest solution of a job. Files that do not fit the memory are written to `data_dir`, and
-/// removed. Returns the puzzle and the path, which has not been replayed.
+/// removed. Returns the puzzle and the path, which [`Puzzle::replay`] has not checked yet.
 ///
 /// # Errors
 /// If the job has not reached a goal, or has not kept the layers that its engine needs, or if a

@@ -99,9 +99,9 @@ pub(crate) fn time(milliseconds: u64) -> SystemTime {
     SystemTime::UNIX_EPOCH + time
 }
 
-/// Result of a finished job, as `solve` shows it. Without `naming` it has no title: JSON has none,
-/// and making a naming opens the job's space. `farthest` is the last layer with a position, if the
-/// layers are known.
+/// Result of a finished job, as `solve` shows it. Without `naming` it has no title: JSON does
+/// not print the title, and a naming costs the opening of the job's space. `farthest` is the last layer
+/// with a position, if the layers are known.
 pub(crate) fn summary(
     job: &v1::Job,
     result: &v1::JobResult,
@@ -318,10 +318,10 @@ pub(crate) fn write_log(line: &v1::LogLine, out: &mut impl Write) -> io::Result<
     write_line("log", &Fields { time, level, text, message, fields }, out)
 }
 
-/// The value of a field of a log: a number, if it is one.
+/// The value of a field of a log: a number if the field has one, else its text.
 fn field_value(field: &v1::LogField) -> Value {
     match field.number {
-        // Counts have no fraction, and fit.
+        // A count: a whole number that `u64` represents exactly.
         Some(number) if number.fract() == 0.0 && (0.0..1e15).contains(&number) => {
             Value::from(number as u64)
         }

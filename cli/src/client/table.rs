@@ -131,7 +131,7 @@ mod tests {
         );
         let cut = table(&[row], Some(26));
         assert_eq!(cut, "job       states  name\npanex-1…   1,234  a-long-…\n");
-        // Without a column that can be spared. What may not be cut stays.
+        // No column may be left out, and texts that may not be cut stay whole.
         assert_eq!(table(&[row], Some(19)), "job          states\npanex-10-a…   1,234\n");
         assert!(table(&[row], Some(5)).ends_with("\npanex…   1,234\n"));
     }

@@ -16,7 +16,7 @@ use crate::spaces::request;
 /// How tables are written.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Shape {
-    /// All columns, and no text is cut. Else lines have at most 80 characters.
+    /// Whether all columns are shown and no text is cut; if not, lines have at most 80 characters.
     pub(crate) wide: bool,
     /// The time, for ages.
     pub(crate) now: SystemTime,
@@ -107,7 +107,8 @@ fn share_done(job: &v1::Job) -> String {
     job.work_done.filter(|_| !has_ended(job)).map_or_else(String::new, percent)
 }
 
-/// The share of the expected work that is done, and the upper end of the expected time left.
+/// What the job waits for, or else the share of the expected work that is done and the upper end of the
+/// expected time left.
 fn progress(job: &v1::Job) -> String {
     if !job.waiting_for.is_empty() {
         return format!("for {}", job.waiting_for.join(", "));
@@ -130,7 +131,7 @@ fn outcome(job: &v1::Job) -> String {
     }
 }
 
-/// The result of a search of everything that did not find the goal.
+/// The result of a search of the whole space that did not find the goal.
 pub(crate) const NO_GOAL: &str = "no goal";
 
 /// The extent of a searched space: its radius or, if the greatest depth is not the radius, its
@@ -252,7 +253,7 @@ mod tests {
         let ended = [done(Some(42)), done(None), failed, without_goal];
         let table = text(|out| jobs(&ended, shape(false), out));
         let lines: Vec<&str> = table.lines().collect();
-        // What only running jobs have is left out.
+        // Columns that only running jobs fill are left out.
         assert_eq!(lines[0], "job             state   engine    depth  states  age  result");
         assert!(
             lines[1].ends_with("2h  42 moves") && lines[2].ends_with("2h  radius 21"),

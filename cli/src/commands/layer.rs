@@ -74,7 +74,7 @@ pub(crate) fn run(args: &LayerArgs, console: &Console) -> Result<ExitCode, Failu
             let space = folder::space(&folder, &manifest)?;
             match open_layer(&folder, manifest.clone(), space, args.depth, args.memory) {
                 Ok(layer) => layer,
-                // The history counts layers whose files are gone.
+                // The history has the counts of layers whose files are gone.
                 Err(Error::LayerNotHeld { .. }) if matches!(args.selection(), Selection::Count) => {
                     return count(args, console, layer_states(&folder, manifest, args.depth)?);
                 }

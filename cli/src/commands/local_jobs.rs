@@ -1,4 +1,4 @@
-//! The jobs of a data directory: what their manifests say, without a lock.
+//! Jobs of a data directory, read from their manifests without a lock.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -24,7 +24,7 @@ pub(super) struct LocalJob {
     folder: PathBuf,
     /// Its manifest, or why it cannot be read.
     manifest: Result<Manifest, String>,
-    /// When its files changed last; its creation if that is unknown.
+    /// When its history or manifest changed last; the start of 1970 if that is unknown.
     changed: SystemTime,
     /// Whether a process works on it now.
     is_running: bool,
@@ -33,7 +33,7 @@ pub(super) struct LocalJob {
 /// The jobs of a data directory, oldest first.
 ///
 /// # Errors
-/// `NoSuchJob` if there is no such folder; if it cannot be read.
+/// `NoSuchJob` if there is no such folder. Another failure if it cannot be read.
 pub(super) fn read(dir: &Path) -> Result<Vec<LocalJob>, Failure> {
     if !dir.is_dir() {
         let message = format!("there is no folder {}", dir.display());

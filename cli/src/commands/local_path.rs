@@ -56,7 +56,7 @@ pub(super) fn run(
         memory: resources.memory.unwrap_or(last.memory),
         ..last
     };
-    // Parts of a path that are searched again have their folders in that of the job.
+    // If parts of the path are searched again, their files are in folders below the job's.
     let job = Job::open(folder, puzzle::opener(), options)?;
     let signals = SignalToken::listen();
     let progress = Progress::start(console, &Forecast::default());

@@ -91,7 +91,7 @@ fn end(remote: &Remote<'_>, job: &v1::Job, signals: &mut Signals) -> Result<(), 
     if has_ended(job) {
         return Ok(());
     }
-    // It may have ended since.
+    // The job may have ended in the meantime.
     if let Err(failure) = remote.cancel(&job.id)
         && !has_ended(&remote.status(&job.id)?)
     {
@@ -110,7 +110,7 @@ fn end(remote: &Remote<'_>, job: &v1::Job, signals: &mut Signals) -> Result<(), 
 /// Jobs in folders, whose data directories are locked.
 #[derive(Debug, Default)]
 struct LocalJobs {
-    /// Locks of the data directories that have one.
+    /// Locks of the data directories; none for a directory without a lock file.
     locks: BTreeMap<PathBuf, Option<DataDir>>,
     /// Data directory and id of each job.
     jobs: Vec<(PathBuf, String)>,

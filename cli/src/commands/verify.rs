@@ -45,7 +45,8 @@ pub(crate) fn run(args: &VerifyArgs, console: &Console) -> Result<ExitCode, Fail
 /// Makes the workers check a job's files.
 ///
 /// # Errors
-/// At the first damage, which names the worker, the file and the offset; if a worker cannot be reached.
+/// If a file is damaged (the failure names the worker, the file and the offset) or a worker cannot be
+/// reached.
 fn of_cluster<'a>(found: &'a ClusterJob<'_>) -> Result<Report<'a>, Failure> {
     let ClusterJob { remote, job } = found;
     let mut digest = Weight::ZERO;

@@ -143,8 +143,9 @@ pub(crate) fn status(args: &StatusArgs, console: &Console) -> Result<ExitCode, F
 
 /// Shows a view once, or again and again until a signal or until `view` returns that it is final.
 ///
-/// `open` connects; `view` writes into a buffer, which is shown whole or not at all. A view that fails
-/// after the first one is reported, and tried again over a new connection.
+/// `open` connects; `view` writes into a buffer, which is shown whole or not at all. If the
+/// coordinator becomes unreachable after the first view, the failure is reported and the view is tried
+/// again over a new connection. Every other failure is returned.
 fn show<S>(
     args: &ViewArgs,
     open: impl Fn() -> Result<S, Failure>,
@@ -214,7 +215,7 @@ impl Screen {
     ) -> io::Result<()> {
         let is_json = text.starts_with(b"{");
         match self {
-            // To the upper left corner; the rest of the screen is erased.
+            // Moves the cursor to the upper left corner and erases the screen.
             Screen::InPlace => out.write_all(b"\x1b[H\x1b[2J")?,
             Screen::Blocks if !is_json => {
                 let between = if is_first { "" } else { "\n" };

@@ -168,8 +168,8 @@ pub(crate) struct Farthest {
     pub(crate) positions: u64,
 }
 
-/// The greatest depth with a position; the greatest depth with a state if positions are not counted
-/// (0). None if there are fewer positions than states: then the last layers may have no position.
+/// The greatest depth with a position, or with a state if positions are not counted (`positions` is 0).
+/// None if there are fewer positions than states: then the last layers may have no position.
 pub(crate) fn radius(layers: u32, states: u64, positions: u64) -> Option<u32> {
     (!(1..states).contains(&positions)).then_some(layers)
 }

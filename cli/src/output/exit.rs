@@ -164,7 +164,7 @@ const SETTINGS: [&str; 11] = [
     "token_file",
 ];
 
-/// A message of a library or a node with the flags of the settings that it names.
+/// A message of a library or a node in which flags replace the names of settings.
 pub(crate) fn with_flags(message: &str) -> String {
     let settings = SETTINGS.into_iter().chain(strata_run::engine_settings());
     settings.fold(message.to_owned(), |text, setting| {

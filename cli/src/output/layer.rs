@@ -7,8 +7,8 @@ use strata_store::LayerRecord;
 
 use crate::output::units;
 
-/// The count of positions. None if positions are not counted: then it is recorded as 0 although
-/// there are states.
+/// The count of positions. None if positions are not counted, which is recorded as `positions` 0
+/// although there are states.
 pub(crate) fn counted(positions: u64, states: u64) -> Option<u64> {
     (positions > 0 || states == 0).then_some(positions)
 }

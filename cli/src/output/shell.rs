@@ -1,4 +1,4 @@
-//! Words of commands that people can run.
+//! Shell quoting of the words of a command.
 
 /// The word, quoted for a POSIX shell if necessary.
 pub(crate) fn quoted(word: &str) -> String {

@@ -39,7 +39,7 @@ pub(crate) struct SharedFlag {
 }
 
 impl SharedFlag {
-    /// Whether a puzzle has it.
+    /// Whether a puzzle has a parameter with this flag.
     pub(crate) fn is_of(&self, puzzle: &str) -> bool {
         self.puzzles.contains(&puzzle)
     }
@@ -61,7 +61,7 @@ pub(crate) enum FlagError {
         /// Another puzzle with a parameter of that name.
         second: &'static str,
     },
-    /// Two parameters, or a parameter and a command, have one flag.
+    /// Two parameters, or a parameter and a command, have the same flag.
     #[error("parameter '{name}' of puzzle {puzzle} cannot have the flag {flag}: it is taken")]
     Taken {
         /// The parameter's name.
@@ -77,7 +77,7 @@ pub(crate) enum FlagError {
 ///
 /// # Errors
 /// If two parameters of one name differ in flag, short name, alias or switch, or two of different
-/// names have one flag.
+/// names have the same flag.
 pub(crate) fn shared(registry: &Registry) -> Result<Vec<SharedFlag>, FlagError> {
     let mut groups: Vec<Vec<(&'static str, Parameter)>> = Vec::new();
     for entry in registry.entries() {
@@ -108,7 +108,7 @@ pub(crate) fn shared(registry: &Registry) -> Result<Vec<SharedFlag>, FlagError> 
     Ok(groups.iter().map(|group| merge(group)).collect())
 }
 
-/// Refuses flags that a command has for itself.
+/// Checks that none of the flags is one of a command, `--help` and `-h` included.
 ///
 /// # Errors
 /// [`FlagError::Taken`].
@@ -155,7 +155,7 @@ fn merge(group: &[(&'static str, Parameter)]) -> SharedFlag {
     let same_name = group.iter().all(|(_, other)| other.flag.value_name == first.flag.value_name);
     SharedFlag {
         name: first.name,
-        // Made once for the life of the program.
+        // Leaked: the flags are made once and last as long as the program.
         id: Box::leak(format!("parameter-{}", first.name).into_boxed_str()),
         long,
         short: first.flag.short,

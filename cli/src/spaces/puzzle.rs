@@ -1,4 +1,4 @@
-//! Puzzles whose moves have names: opening, independent replay, and output of a solution.
+//! Puzzles whose moves have names: opening, check and output of a solution.
 
 use std::sync::Arc;
 
@@ -55,8 +55,7 @@ impl Puzzle {
         FoundPath::through(&self.0, positions)
     }
 
-    /// Replays the moves of a path by code that shares nothing with the search, then prints or
-    /// writes them.
+    /// Checks the moves of a path as [`Self::replay`] does, then prints or writes them.
     ///
     /// # Errors
     /// Those of [`Self::replay`]; if the moves cannot be written.
@@ -72,11 +71,13 @@ impl Puzzle {
         moves::emit(path, form, progress)
     }
 
-    /// Replays the moves of a path by code that shares nothing with the search. Returns them with their
-    /// text form.
+    /// Checks the moves of a path, and returns them with their text form.
+    ///
+    /// Moves of a puzzle with [`shipped::Extras`] are replayed by code that shares nothing with the
+    /// search. Of other puzzles only the number of moves is checked.
     ///
     /// # Errors
-    /// If the moves do not lead to the goal, or are not `expected` in number.
+    /// If a replay does not lead to the goal, or the moves are not `expected` in number.
     pub(crate) fn replay(
         &self,
         path: FoundPath,
@@ -93,9 +94,7 @@ impl Puzzle {
         Ok(events::Path { moves, file: None, positions, names, between })
     }
 
-    /// The moves in text form, if they lead from start to goal and have the expected number.
-    ///
-    /// Moves of shipped puzzles with a checker of their own are replayed by it.
+    /// The moves in text form, after the check of [`Self::replay`]. The error is the reason.
     fn replayed(
         &self,
         moves: &Moves,

@@ -8,7 +8,8 @@ use strata_store::EngineKind;
 use crate::output::shell::quoted;
 use crate::program;
 
-/// The command that repeats a search. Empty if the puzzle is not known or was read from a file.
+/// The command that repeats a search. Empty if the puzzle is not known or a parameter was read from a
+/// file.
 pub(crate) fn command(space: &str, parameters: &BTreeMap<String, String>, engine: &str) -> String {
     let Ok(entry) = program::puzzles().find(space) else { return String::new() };
     let kind = EngineKind::find(engine).unwrap_or_default();

@@ -200,10 +200,10 @@ impl Naming {
         }
     }
 
-    /// Names from the space, with start and goal in the other form if there is one.
+    /// Names from the space, with start and goal in `form` if one is given.
     pub(crate) fn of(space: &Space, form: Option<&OtherForm>) -> Naming {
         let own_name = space.distance_name();
-        // Default ends have a name of their own, such as X(6).
+        // The distance between the default ends has a name of its own, such as X(6).
         let form = form.filter(|_| own_name.starts_with("distance("));
         let distance = form.zip(space.ends()).and_then(|(form, [start, goal])| {
             Some(format!("distance({} to {})", (form.show)(&start)?, (form.show)(&goal)?))

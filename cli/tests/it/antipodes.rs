@@ -50,7 +50,7 @@ fn antipodes_have_shortest_paths_to_the_start() {
             assert_eq!(flipped(state, moves), "1 2 3 4 5 6 7");
         }
     }
-    // All of them if there are fewer; without the flag none.
+    // All are printed if there are fewer than asked for, and none without the flag.
     let ran = expect(0, &mut solve(dir.path(), "pancake 6 --exhaust --antipodes 20"));
     assert_eq!(antipodes(&ran).len(), 2);
     let ran = expect(0, &mut solve(dir.path(), "pancake 6 --exhaust"));

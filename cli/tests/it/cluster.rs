@@ -1,5 +1,5 @@
 //! Clusters of real processes under kills, pauses, network cuts, damage and refusals. In the end
-//! every layer has the same counts.
+//! every layer has the counts of a search in one process.
 
 mod answers;
 mod beside;

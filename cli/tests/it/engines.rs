@@ -7,7 +7,7 @@ use crate::common::{expect, refused, run, solve, strata, verify};
 use serde_json::Value;
 use tempfile::tempdir;
 
-/// What does not depend on the engine.
+/// Fields of the result that do not depend on the engine.
 const FIELDS: [&str; 8] =
     ["moves", "layers", "states", "positions", "generated", "widest", "widest_depth", "digest"];
 

@@ -1,4 +1,4 @@
-//! Kills, interrupts, limits and resumes: every layer has the same counts.
+//! Kills, interrupts, limits and resumes: every layer has the counts of an undisturbed search.
 
 use std::io::{BufRead, BufReader};
 use std::path::Path;

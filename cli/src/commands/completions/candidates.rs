@@ -1,4 +1,4 @@
-//! Candidates for the word that is typed: jobs of a cluster, folders of jobs, puzzles.
+//! Completion candidates for the word being typed: jobs of a cluster, folders of jobs, puzzles.
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
@@ -23,7 +23,7 @@ const MOST_JOBS: usize = 200;
 /// The data directories in which jobs are looked for if none is given.
 const DATA_DIRS: [&str; 2] = ["strata-data", "strata-worker"];
 
-/// The puzzles of the program.
+/// The puzzles of the program whose names start with the word so far.
 pub(super) fn puzzles(current: &OsStr) -> Vec<CompletionCandidate> {
     let entries = program::puzzles().entries().iter();
     let entries = entries.filter(|entry| starts(entry.name, current));
@@ -71,12 +71,12 @@ fn candidate(value: &str, help: &str) -> CompletionCandidate {
     CompletionCandidate::new(value).help(Some(help.to_owned().into()))
 }
 
-/// The command line that is typed, after the program's name.
+/// The command line being typed, without the program's name.
 fn words() -> Vec<OsString> {
     std::env::args_os().skip_while(|word| word != "--").skip(2).collect()
 }
 
-/// The data directories: that of the flag or variable, else the default ones.
+/// The data directories: that of `--data-dir DIR` or of the variable, else the default ones.
 fn data_dirs(words: &[OsString]) -> Vec<PathBuf> {
     let flag = words.iter().position(|word| word == "--data-dir");
     let given = flag.and_then(|at| words.get(at + 1)).cloned();
@@ -86,7 +86,7 @@ fn data_dirs(words: &[OsString]) -> Vec<PathBuf> {
     }
 }
 
-/// The words that are flags of the cluster, with their values.
+/// The flags of [`ClientArgs`] among the words, with their values.
 fn cluster_flags(words: &[OsString], definition: &Definition) -> Vec<OsString> {
     let mut flags = Vec::new();
     let mut words = words.iter();
@@ -112,7 +112,8 @@ fn cluster(words: &[OsString]) -> Option<ClientArgs> {
     ClientArgs::from_arg_matches(&definition.try_get_matches_from(flags).ok()?).ok()
 }
 
-/// Ids and names of the cluster's newest jobs. Empty if the coordinator does not reply in time.
+/// Ids and names of the cluster's newest jobs; for `cancel`, of those that have not ended. Empty if the
+/// coordinator does not reply in time.
 fn cluster_jobs(words: &[OsString], current: &OsStr) -> Vec<CompletionCandidate> {
     // Paths are not ids.
     if Path::new(current).components().count() > 1 {
@@ -121,7 +122,7 @@ fn cluster_jobs(words: &[OsString], current: &OsStr) -> Vec<CompletionCandidate>
     let Some(args) = cluster(words) else { return Vec::new() };
     let unfinished = words.first().is_some_and(|word| word == "cancel");
     let (sender, receiver) = mpsc::channel();
-    // The process exits after the answer, which ends the thread if it still waits.
+    // The process exits once the candidates are printed, which ends a thread that still waits.
     let asked = std::thread::Builder::new().spawn(move || {
         let jobs = Remote::connect(&args).and_then(|remote| remote.list(unfinished));
         // The receiver is gone if the call took too long.

@@ -102,8 +102,8 @@ enum AgeError {
     Short,
 }
 
-/// Parses the age after which finished jobs are removed. It leaves clients time to read the end of
-/// a job.
+/// Parses the age after which finished jobs are removed: at least 1 s, so that clients can read the end
+/// of a job.
 fn parse_age(text: &str) -> Result<Duration, AgeError> {
     let age = parse_duration(text)?;
     if age < Duration::from_secs(1) { Err(AgeError::Short) } else { Ok(age) }
@@ -118,7 +118,7 @@ enum LeaseError {
     Short,
 }
 
-/// Parses a lease, which must leave time for heartbeats.
+/// Parses a lease: at least 100 ms, which leaves time for heartbeats.
 fn parse_lease(text: &str) -> Result<Duration, LeaseError> {
     let lease = parse_duration(text)?;
     if lease < Duration::from_millis(100) { Err(LeaseError::Short) } else { Ok(lease) }
@@ -132,7 +132,7 @@ fn parse_lease(text: &str) -> Result<Duration, LeaseError> {
 pub(crate) fn run(args: &CoordinatorArgs, log_interval: Duration) -> Result<ExitCode, Failure> {
     let security = security(args)?;
     let runtime = node::runtime()?;
-    // Dropped before the runtime, whose end waits for the threads of searches for paths.
+    // Dropped before the runtime, which waits on drop for the threads that search for paths.
     let end = EndOfPaths(CancelToken::new());
     let platform: Arc<dyn Platform> = System::new(runtime.handle());
     let options = options(args, log_interval, platform, end.0.clone());

@@ -71,7 +71,7 @@ pub(super) struct JobPaths {
 }
 
 impl JobPaths {
-    /// A shortest solution of a job, checked by a replay.
+    /// A shortest solution of a job, checked by [`Puzzle::replay`](crate::spaces::puzzle::Puzzle::replay).
     ///
     /// # Errors
     /// A sentence with the reason.
@@ -160,7 +160,7 @@ mod tests {
 
     #[test]
     fn a_search_for_a_path_ends_after_the_limit_and_with_the_coordinator() {
-        // It accepts connections and never answers.
+        // A server that accepts connections and never replies.
         let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         let address = silent.local_addr().unwrap();
         let folder = tempfile::tempdir().unwrap();

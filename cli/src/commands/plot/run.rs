@@ -94,7 +94,7 @@ fn remainder(target: &Target<'_>) -> Result<Option<Forecast>, Failure> {
             if manifest.result.is_some() {
                 return Ok(None);
             }
-            // Without the space, the layers are drawn without a forecast.
+            // If the space cannot be opened, the layers are drawn without a forecast.
             let space = space(&folder, &manifest).ok();
             Ok(space.map(|space| Forecast::new(&space, manifest.spec.engine, None)))
         }

@@ -78,30 +78,32 @@ struct DenseLine {
     lanes: u32,
     undirected: bool,
     table_bytes: u64,
-    /// Four bits for each lane of a word: two planes of depths, the current layer and the next
-    /// layer.
+    /// Bytes of the bit planes in memory, four bits for each lane of a word: two for the depth, one
+    /// each for the current and the next layer.
     plane_bytes: u64,
-    /// Upper bound of the bytes of the files of two layers, a bit a state each.
+    /// Upper bound of the bytes of the files of two layers, with one bit a state in each.
     disk_bytes: u64,
     /// Estimated seconds of one thread, without the files.
     seconds: f64,
 }
 
-/// Most lines about names of moves.
+/// Limit of the lines about names of moves.
 const MAX_CLASHES: usize = 8;
 
-/// Seconds in which one thread makes the successors of a word by a move: 8 to 15 ns in the
+/// Seconds in which one thread of the dense engine applies one move to a word: 8 to 15 ns in the
 /// searches of docs/benchmarks.md.
 const WORD_SECONDS: f64 = 12e-9;
 
-/// Successors a second of the explicit engine with one thread, where keys are coordinates: 13 to 24 million
-/// of the 3x3x3 were measured.
+/// Successors a second of the explicit engine with one thread, where keys are coordinates: 13 to 24
+/// million were measured with the 3x3x3.
 const COORDINATE_RATE: f64 = 20e6;
 
-/// The same with ranks of up to [`SHORT_RANK_BITS`] bits: 6.7 to 8.1 million in searches of four whole spaces.
+/// As [`COORDINATE_RATE`], where keys are ranks of up to [`SHORT_RANK_BITS`] bits: 6.7 to 8.1 million were
+/// measured in searches of four whole spaces.
 const SHORT_RANK_RATE: f64 = 7e6;
 
-/// The same with longer ranks: 1.1 million of 16 pancakes, 3.6 million of 20 tokens of TopSpin.
+/// As [`COORDINATE_RATE`], where keys are longer ranks: 1.1 million were measured with 16 pancakes, 3.6
+/// million with 20 tokens of TopSpin.
 const LONG_RANK_RATE: f64 = 2e6;
 
 const SHORT_RANK_BITS: u32 = 40;
@@ -343,8 +345,8 @@ fn duration(seconds: f64) -> String {
     }
 }
 
-/// The engine that `solve` would choose with its default memory, the reason for it or for none, and
-/// advice.
+/// The engine that `solve` would choose with its default memory; the reason for it, or why there is
+/// none; and advice.
 fn engine(
     content: &str,
     args: &InfoArgs,

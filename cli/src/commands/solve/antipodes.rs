@@ -11,8 +11,8 @@ use crate::output::progress::Progress;
 /// Number of antipodes that are printed without the flag, if they are quick to find.
 const DEFAULT: u64 = 20;
 
-/// Greatest number of states of a dense space that is searched a second time without the flag. It
-/// takes some seconds.
+/// Greatest number of states of a dense space that is searched a second time without the flag. Such a
+/// search takes some seconds.
 const SMALL: u64 = 1 << 30;
 
 /// The number of antipodes to print.

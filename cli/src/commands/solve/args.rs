@@ -93,7 +93,7 @@ pub(crate) struct SolveArgs {
 }
 
 impl SolveArgs {
-    /// Threads of each worker. More lanes than processors would only wait for each other.
+    /// Threads of each worker: those of `--threads`, or else the machine's divided by the workers.
     pub(crate) fn threads(&self) -> usize {
         self.threads.unwrap_or_else(|| (available_threads() / self.workers).max(1))
     }

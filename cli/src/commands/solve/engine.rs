@@ -11,7 +11,7 @@ use crate::output::exit::{Failure, with_flags};
 /// The engine of the command line, or the one that `auto` selects, with the reason.
 ///
 /// # Errors
-/// If the named engine does not take the space, or does not support another flag.
+/// If the named engine does not support the space or another flag.
 pub(super) fn choose(
     args: &SolveArgs,
     space: &Space,

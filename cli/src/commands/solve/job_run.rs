@@ -106,7 +106,7 @@ impl JobRun {
             events::Farthest { depth: totals.radius, positions: totals.positions_at_radius };
         let farthest = Some(farthest).filter(|_| radius.is_none() && found.moves.is_none());
         let bytes_per_state = totals.layer_bytes as f64 / totals.states as f64;
-        // Layers of other engines need no files.
+        // Bytes per state are a figure of the explicit engine only.
         let explicit = request.spec().engine.is_explicit();
         let exhaust = request.is_exhaustive();
         self.progress.emit(&events::Event::Result(events::Summary {

@@ -18,7 +18,7 @@ pub(super) struct Prepared {
 }
 
 impl Prepared {
-    /// Checks everything that can be checked without the disk.
+    /// Checks everything that can be checked before files are written.
     ///
     /// # Errors
     /// If the space, its parameters or the options are refused.

@@ -59,8 +59,8 @@ impl Ui {
         Ok(Some(Ui { link, _runtime: runtime }))
     }
 
-    /// After a search that has ended with this code: keeps the page until the search's token is
-    /// cancelled, which Ctrl-C does. An early end ends the page, too.
+    /// Keeps the page after a search with a result, which ended with this code, until the search's
+    /// token is cancelled, which Ctrl-C does. After an early end it returns at once.
     pub(super) fn keep_after(&self, code: ExitCode, console: &Console, cancel: &CancelToken) {
         if !matches!(code, ExitCode::Done | ExitCode::NoGoal) {
             return;

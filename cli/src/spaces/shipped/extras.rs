@@ -1,4 +1,4 @@
-//! Types for what single puzzles have on the command line besides their parameters.
+//! Types of the extras of a puzzle: independent replay of moves, and a second form of positions.
 
 use std::error::Error;
 
@@ -7,7 +7,7 @@ use strata_run::catalogue::{Entry, Parameters};
 use crate::output::path_form::PathFormat;
 use crate::spaces::moves::{Moves, Shown};
 
-/// What a puzzle has on the command line besides its parameters.
+/// Features of one puzzle on the command line besides its parameters.
 pub(crate) struct Extras {
     /// Whether an entry of the registry is this puzzle, and not another one with its name.
     pub(super) is_of: fn(&Entry) -> bool,

@@ -6,7 +6,8 @@ use super::extras::Replay;
 use crate::output::path_form::PathFormat;
 use crate::spaces::moves::Shown;
 
-/// Replays moves; clockwise ones by their rules. Boards have one form only.
+/// Replays moves of the blank, by the rules of clockwise walks if the search has them. Ignores
+/// `other_form`, since boards have one text form.
 pub(super) fn replay(replay: &Replay<'_>) -> Result<Shown, String> {
     let [start, goal] = &replay.ends;
     let start: Board = start.parse().map_err(|error| format!("{start}: {error}"))?;

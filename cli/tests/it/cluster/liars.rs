@@ -1,4 +1,4 @@
-//! A worker with the address of a server that never finishes a file.
+//! A worker that advertises the address of a server that never finishes a file.
 
 use std::pin::Pin;
 use std::time::Duration;

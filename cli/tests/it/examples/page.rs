@@ -5,11 +5,11 @@ use std::time::Duration;
 /// How a block is run.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Mark {
-    /// By a test.
+    /// Run by a test.
     None,
-    /// By `scripts/long-examples`: it takes a minute or more.
+    /// Run by `scripts/long-examples`: it takes a minute or more.
     Long,
-    /// By this script, which provides what the block needs, such as Docker.
+    /// Run by this script, which provides what the block needs, such as Docker.
     Script(String),
 }
 

@@ -53,7 +53,7 @@ pub(super) enum Damage {
     Delete,
 }
 
-/// A fault, with a begin and an end. [`super::inject`] defines what happens at both.
+/// A fault, with a start and an end. [`super::inject`] defines what happens at both.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Fault {
     /// SIGKILL; at the end the processes start again.
@@ -76,7 +76,7 @@ pub(super) enum Fault {
     SecondProcess(Node),
     /// The journal is damaged while the coordinator is down.
     DamagedJournal { damage: Damage, place: u64 },
-    /// At its end, the journal is put back to its state at the fault's begin. Workers may be paused
+    /// At its end, the journal is put back to its state at the fault's start. Workers may be paused
     /// until the coordinator is back, and then have orders from before.
     RestoredJournal { is_paused: bool },
     /// The coordinator's folder is lost while the coordinator is down. Workers may be paused

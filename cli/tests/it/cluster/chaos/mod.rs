@@ -92,7 +92,7 @@ fn remove_all(target: &Target) {
     }
 }
 
-/// Begins and ends of the faults, the last one first: time, number of the fault, and whether it is
+/// Starts and ends of the faults, the last one first: time, number of the fault, and whether it is
 /// the end.
 fn timeline(schedule: &Schedule) -> Vec<(Duration, usize, bool)> {
     let events = schedule.events.iter().enumerate();

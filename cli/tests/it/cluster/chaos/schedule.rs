@@ -34,7 +34,7 @@ pub(super) const JOBS: [&str; 14] = [
 pub(super) struct Event {
     /// Time since the first layer of the first job.
     pub(super) at: Duration,
-    /// Time from its begin to its end.
+    /// Time from its start to its end.
     pub(super) lasts: Duration,
     pub(super) fault: Fault,
 }
@@ -52,7 +52,7 @@ pub(super) struct Schedule {
     pub(super) jobs: Vec<usize>,
     /// Number of jobs in the queue at a time.
     pub(super) at_once: usize,
-    /// The faults, in the order of their begin.
+    /// The faults, in the order of their start.
     pub(super) events: Vec<Event>,
 }
 
@@ -195,7 +195,7 @@ fn severe(random: &mut Random) -> Fault {
     }
 }
 
-/// Time from a fault's begin to its end.
+/// Time from a fault's start to its end.
 fn lasting(fault: &Fault, lease: Duration, random: &mut Random) -> Duration {
     let lease = lease.as_millis() as u64;
     let milliseconds = match fault {
