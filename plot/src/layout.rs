@@ -19,7 +19,7 @@ const MARGIN: f64 = 14.0;
 const GAP: f64 = 8.0;
 /// Least space between labels of the horizontal axis, in pixels.
 const BETWEEN: f64 = 18.0;
-/// Least distance of ticks on the vertical axis, in pixels.
+/// Distance of ticks on the vertical axis from which their number is chosen, in pixels.
 const STEP: f64 = 36.0;
 /// Least part of the image's height that the legend leaves to the curves.
 const CURVES: f64 = 0.35;

@@ -99,7 +99,7 @@ fn draw(chart: &Chart, canvas: &mut Canvas, x: &Projection, y: &Projection) {
     }
 }
 
-/// Fills the area below a line: in each column from its lowest dot down.
+/// Fills the area below a line, down to the bottom of the canvas.
 fn fill(canvas: &mut Canvas, dots: &[(i64, i64)], colour: usize) {
     let bottom = canvas.height() as i64;
     for pair in dots.windows(2) {
@@ -112,7 +112,7 @@ fn fill(canvas: &mut Canvas, dots: &[(i64, i64)], colour: usize) {
     }
 }
 
-/// The legend: a line for each curve and kind of mark, if there is more than one curve or a mark.
+/// The legend: a line for each curve if there are several, and one for each kind of mark.
 fn legend(chart: &Chart, width: usize, coloured: bool) -> Vec<String> {
     let mut lines = Vec::new();
     if chart.series.len() > 1 {

@@ -41,8 +41,8 @@ impl Unit {
         }
     }
 
-    /// Ticks of a logarithmic axis with values from `low` to `high`, ascending: powers of ten; of
-    /// two for bytes; multiples of minutes and hours for times above 10 s.
+    /// Ticks of a logarithmic axis with values from `low` to `high`, ascending: powers of two for
+    /// bytes, else powers of ten; above 10 s these are powers of ten of minutes and hours.
     pub(crate) fn powers(self, low: f64, high: f64) -> Vec<f64> {
         match self {
             Unit::Bytes => powers_of(2.0, low, high),

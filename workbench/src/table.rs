@@ -211,7 +211,7 @@ impl Table {
     /// every other cell it must be the known one.
     ///
     /// # Errors
-    /// If the result differs from what is known.
+    /// If the result differs from what is known, or the table has no such cell.
     pub fn mark(
         &mut self,
         quantity: Quantity,
@@ -234,8 +234,8 @@ impl Table {
     /// Makes and replays the lists of moves of all quantities that have one, up to a level, and
     /// marks their numbers. The list of X(n) also marks U(n).
     ///
+    /// # Errors
     /// If a list does not lead where it should, or has another number of moves than the cell.
-    /// If a list does not lead where it should, or in another number of moves.
     pub fn construct(&mut self, upto: u8) -> Result<(), TableError> {
         for n in 1..=upto.min(self.rows()) {
             for (quantity, kind) in [

@@ -235,6 +235,9 @@ pub struct MoveTextError {
 
 /// Reads a list of moves in any of the text forms: `LC RC`, `L>C`, or `b1 L>C`, separated by spaces
 /// or line ends.
+///
+/// # Errors
+/// At the first token that is neither a move nor a tile, or a tile that no move follows.
 pub fn parse_moves(text: &str) -> Result<Vec<NamedMove>, MoveTextError> {
     let mut moves = Vec::new();
     let mut pending: Option<(Tile, &str)> = None;

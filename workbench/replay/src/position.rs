@@ -120,7 +120,8 @@ impl Position {
     /// A position from the tiles of L, C and R, top to bottom.
     ///
     /// # Errors
-    /// If a tile is out of range, repeated or missing, or breaks the rule.
+    /// If the level is not from 1 to [`MAX_LEVEL`]; if a tile is out of range, repeated or missing, or
+    /// has more tiles above it than its level.
     pub fn new(level: u8, columns: [Vec<Tile>; 3]) -> Result<Position, PositionError> {
         if level == 0 || level > MAX_LEVEL {
             return Err(PositionError::Level { level });

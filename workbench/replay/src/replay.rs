@@ -91,7 +91,8 @@ impl Replay {
 /// and the number of moves before it. Returns the replay at its end.
 ///
 /// # Errors
-/// If a move is illegal, or names a tile that differs from the one that moves.
+/// If centre-top is forbidden and the first position has a tile there; if a move is illegal, or names
+/// a tile that differs from the one that moves.
 pub fn replay<M: Into<NamedMove>>(
     start: &Position,
     moves: impl IntoIterator<Item = M>,
@@ -119,7 +120,7 @@ pub fn name_moves(start: &Position, word: &[Move]) -> Result<Vec<NamedMove>, Rep
 /// Every `step`-th position of a replay and the last one, each with the number of moves before it.
 ///
 /// # Errors
-/// If a move is illegal, or names a tile that differs from the one that moves.
+/// As [`replay`].
 pub fn positions_every<M: Into<NamedMove>>(
     step: std::num::NonZeroU64,
     start: &Position,

@@ -98,8 +98,8 @@ impl<'a> Search<'a> {
         Ok(path::trace(structure, &tables, &meeting))
     }
 
-    /// Whether the level has no tables of its own, since tables begin at the base level. Fails if
-    /// the level is out of range.
+    /// Whether the puzzle is solved by a search over positions: tables begin at the base level, so
+    /// there are none of the level below. Fails if the level is out of range.
     fn check_level(&self) -> Result<bool, ChokeError> {
         match self.level {
             1..=MAX_LEVEL => Ok(self.level <= BASE),

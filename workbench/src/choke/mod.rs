@@ -29,8 +29,8 @@
 //! tiles that move, times a swap vector. A signature has at most 82 nodes. A node's own signature
 //! is computed from exact rows, so no illegal move is allowed. Table entries are the edges; swap
 //! vectors add by XOR. The nodes do not depend on N, and signatures with equal base tables and
-//! equal graphs have equal tables on every level: 858 signatures can occur, in 38 classes. So each
-//! level costs the same number of tables, with twice as long rows.
+//! equal graphs have equal tables on every level: 858 signatures can occur, in 38 classes. So every
+//! level needs the same number of tables, and their rows are twice as long as on the level below.
 //!
 //! X(N) is the distance between start and goal in a graph of 15 nodes times 2^N swap vectors. The
 //! inverse of a solution with the colours exchanged is a solution, so only half of the distance is

@@ -16,7 +16,7 @@ pub struct Progress {
     pub done: usize,
     /// Tables of that level that are needed; 1 in the last search.
     pub classes: usize,
-    /// Since the run began.
+    /// Time since the run began.
     pub elapsed: Duration,
 }
 

@@ -76,7 +76,7 @@ struct Field {
 /// A search from node 0 with no pair exchanged.
 pub(super) struct Search<'a> {
     nodes: &'a [SearchNode],
-    /// Whether positions of the node are expanded. The start always is.
+    /// Whether positions of the node are expanded. The start position always is.
     expands: Vec<bool>,
     lower: &'a Lower<'a>,
     /// Distances of each node.

@@ -33,8 +33,8 @@ impl Task {
 
 impl Operation {
     /// The operations of which this one consists, in their order: those of a sequence, or those by
-    /// which the papers define a task. Empty for a word, and for a task that is defined by its
-    /// word.
+    /// which the papers define a task. Empty for a word, a part of an operation, and a task that is
+    /// defined by its word.
     pub fn parts(&self) -> Vec<Operation> {
         let definition;
         let term = match &self.term {

@@ -83,7 +83,7 @@ pub enum Kind {
     Four,
     /// C: the tile n goes from R to L; the towers 1..n-1 are unchanged.
     C,
-    /// X: the towers 1..n change places: X(n) moves to n = 4, then U(n).
+    /// X: the towers 1..n change places, in X(n) moves up to n = 4 and in U(n) moves from n = 5 on.
     X,
     /// Y of the exchange of level 3.
     Y,

@@ -2,8 +2,8 @@
 //!
 //! A symbol is a segment: where it starts, where it ends, and its swap vector, of which the bits of
 //! the two highest levels may be chosen and all lower bits are equal. A rule makes a segment of
-//! level N + 1 of segments of level N. There is one rule for odd and one for even levels, and one
-//! of each kind for the whole puzzle.
+//! level N + 1 of segments of level N. Each segment has one rule for odd and one for even levels, and so
+//! has the whole puzzle.
 
 use rustc_hash::FxHashMap;
 
@@ -110,7 +110,7 @@ impl<'a> Chains<'a> {
     /// Computes tables and distances up to level [`HIGHEST`].
     ///
     /// # Errors
-    /// None occurs with the graphs of the puzzle, because no price is subtracted.
+    /// If there is a negative cycle, which the graphs of the puzzle do not have: no price is subtracted.
     pub(super) fn find(structure: &'a Structure) -> Result<Self, ProofError> {
         Ok(Self { structure, ladder: Ladder::climb(structure, keep_equal_low_bits)? })
     }
@@ -188,8 +188,8 @@ fn segments(graph: &[Node], mirrored: bool, steps: &[Step]) -> Vec<Segment> {
     steps.iter().map(segment).collect()
 }
 
-/// Costs by the bits of levels N, N - 1, N - 2 and one for the lower levels become costs without
-/// the bit of level N - 2, which must equal that of the lower levels.
+/// The costs in which the bit of level N - 2 equals that of the lower levels, without that bit. `costs`
+/// are by the bits of levels N, N - 1, N - 2 and one for the lower levels.
 fn keep_equal_low_bits(level: u32, costs: &[i64]) -> Result<Costs, ProofError> {
     if level <= THREE_BITS {
         return Ok(costs.to_vec());

@@ -60,7 +60,8 @@ impl LowerBound {
     }
 }
 
-/// Costs by the bits of levels N and N - 1 become costs by the bit of level N.
+/// Costs by the bit of level N, from costs by the bits of levels N and N - 1: the lesser of the two, after
+/// the price is subtracted from that with the tiles of level N - 1 exchanged.
 fn keep_top_bit(level: u32, costs: &[i64]) -> Result<Costs, ProofError> {
     let price = price(level - 1)?;
     let lesser = |pair: &[i64]| match *pair {

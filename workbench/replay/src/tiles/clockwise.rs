@@ -7,8 +7,8 @@
 //! turn.) The search goes backwards from the goal, so that one search gives the distances of all
 //! boards. The first move is free, and so is the heading at the end.
 //!
-//! A search takes three bits per state: a word for each order of the tiles, with a bit for each of
-//! the blank's squares and each move. If a walk is requested, two bytes per state are added.
+//! A search takes three words of 64 bits for each order of the tiles. A word has a bit for each of the
+//! blank's squares and each move. If a walk is requested, two bytes per state are added.
 
 use crate::tiles::board::{Board, Shape};
 use crate::tiles::check::{Side, Violation, choice_squares};
@@ -85,7 +85,7 @@ pub enum ClockwiseError {
     Memory {
         /// The shape.
         shape: Shape,
-        /// Bytes that the search needs; none if the number does not fit 64 bits.
+        /// Bytes that the search needs; none if the board has more than 16 squares.
         bytes: Option<u64>,
     },
 }
@@ -278,7 +278,7 @@ impl Clockwise {
     pub fn reaches(&self, board: &Board) -> bool {
         let (order, _) = self.orders.read(board);
         let cell = board.blank() - 1;
-        // Other orders of the same rank are of the other parity.
+        // `rank` ignores the parity: an order of the other parity has the rank of another order.
         let same = self.orders.order(self.orders.rank(&order)) == order;
         *board == self.goal
             || same && boards(self.seen[self.orders.rank(&order)]) >> (4 * cell) & 1 == 1

@@ -12,7 +12,7 @@ use strata_replay::{CentreTop, Word, name_moves, replay};
 use super::args::{MoveFormat, OpArgs, Variation};
 use super::words::write_words;
 
-/// An operation whose moves lead from one of its ends to the other.
+/// An operation with its moves, which were replayed between its ends if it has them.
 struct Shown {
     operation: Operation,
     ends: Option<Ends>,
