@@ -1,7 +1,9 @@
 //! Layers of a cluster's job, for tracing a path back through them.
 //!
-//! The workers look states up in their shards. Only the last two layers, where the searches met, are
-//! transferred. They stay in memory if they are small, and are else written to the data directory.
+//! The workers look states up in their shards. Two kinds of searches need whole layers: one from both
+//! ends the last two, where it met, and one whose moves cannot be undone all of them. The files of such
+//! layers are transferred. They stay in memory if they are small, and are else written to the data
+//! directory.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};

@@ -152,7 +152,7 @@ fn variable(name: &str, default: u64) -> u64 {
 
 #[test]
 #[ignore = "takes minutes: scripts/chaos"]
-fn faults_of_a_seed_change_no_number() {
+fn seeded_faults_change_no_layer_and_no_result() {
     let (runs, first) = (variable("CHAOS_RUNS", 1), variable("CHAOS_SEED", 1));
     let is_tls = variable("CHAOS_TLS", 0) == 1;
     let mut figures = Figures::default();

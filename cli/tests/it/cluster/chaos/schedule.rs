@@ -73,7 +73,7 @@ impl Schedule {
             faults.insert(place, self::severe(random));
         }
         let events = place(faults, lease, random);
-        // The timeout is long enough for every fault but a lost folder, for which none is.
+        // The timeout is long enough for every fault but a lost folder: that worker never returns.
         let is_lost = events.iter().any(|event| matches!(event.fault, Fault::LostWorker(_)));
         let worker_timeout = Duration::from_secs(if is_lost { 8 } else { 60 });
         Schedule { seed, lease, narrow, worker_timeout, jobs, at_once, events }
@@ -89,7 +89,7 @@ impl Schedule {
         self.events.iter().any(|event| event.fault.loses_jobs())
     }
 
-    /// Whether a node's disk is full at a time.
+    /// Whether one of the faults fills a node's disk.
     pub(super) fn fills(&self, node: Node) -> bool {
         let is_filled =
             |fault: &Fault| matches!(fault, Fault::FullDisk { node: full, .. } if *full == node);
