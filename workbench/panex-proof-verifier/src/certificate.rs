@@ -17,7 +17,7 @@ pub(crate) struct Segment {
     /// Index of the signature.
     pub(crate) signature: usize,
     pub(crate) row: usize,
-    /// Order bits of levels N, N-1, and twice that of all levels below.
+    /// Order bits of level N, of level N-1 and, twice, of all levels below.
     pub(crate) order: usize,
     pub(crate) form: Form,
 }

@@ -3,7 +3,8 @@
 /// U(n) for n >= 5.
 pub(crate) const U: Form = Form([-840, 392, -64, -16, 0]);
 
-/// `[a, b, c, d, e]`: the sequence `8 f(N) = a P(N) + b P(N+1) + c N + d + e (-1)^N`, P is Pell's.
+/// `[a, b, c, d, e]`: the sequence `8 f(N) = a P(N) + b P(N+1) + c N + d + e (-1)^N`
+/// with the Pell numbers P(N).
 ///
 /// Coefficients of a certificate are at most 2^32. The verifier adds at most 20 forms, each shifted
 /// by at most two levels (a factor of 9), so they stay below 2^40. Terms are evaluated up to level
