@@ -40,7 +40,7 @@ pub(crate) enum BatchError {
     /// The batch is damaged or not for this worker.
     #[error(transparent)]
     Refused(Arc<StoreError>),
-    /// Accepted exits are lost, so the epoch fails at this worker.
+    /// Exits are lost, so the epoch fails at this worker.
     #[error(transparent)]
     Failed(EpochFailure),
 }

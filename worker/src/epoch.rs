@@ -139,7 +139,7 @@ impl Epoch {
     ///
     /// # Errors
     /// [`InboxError::Refused`] if it is damaged or not for this worker, [`InboxError::Incomplete`]
-    /// if accepted exits are lost.
+    /// if exits are lost.
     pub(crate) fn accept(&self, depth: u32, run: &[u8], from: u16) -> Result<(), InboxError> {
         let owns = |shard: u32| self.owners.get(shard as usize) == Some(&self.own);
         let Epoch { locals, exit_edges, .. } = *self;

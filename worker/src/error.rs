@@ -92,7 +92,7 @@ pub(crate) enum LinkError {
 /// Why a worker cannot finish its epoch: exits from other workers are lost.
 #[derive(Clone, Debug, thiserror::Error)]
 pub(crate) enum EpochFailure {
-    /// Exits that were accepted are lost.
+    /// The inbox has lost exits.
     #[error(transparent)]
     Inbox(#[from] InboxError),
     /// A panic interrupted the inbox, so accepted exits may be lost.

@@ -49,17 +49,18 @@ pub struct ExchangeError {
 /// An [`Inbox`](crate::explicit::Inbox) did not accept exits.
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum InboxError {
-    /// The run is damaged or not for this inbox, or cannot be decoded. The inbox is unchanged.
+    /// The run is damaged or not for this inbox. The inbox is unchanged.
     #[error(transparent)]
     Refused(Arc<StoreError>),
-    /// Merging or spilling failed, now or earlier, so accepted exits are lost. The inbox then accepts and
-    /// returns no exits, so that no layer is made from an incomplete set.
+    /// There was no memory to set up decompression, or merging or spilling failed, now or earlier, so exits
+    /// are lost. The inbox then accepts and returns no exits, so that no layer is made from an incomplete
+    /// set.
     #[error(transparent)]
     Incomplete(Arc<StoreError>),
 }
 
 impl Error {
-    /// The failed file operation, if one is the cause.
+    /// The error of a file, or of an encoded or received run, if one is the cause.
     #[must_use]
     pub fn store(&self) -> Option<&StoreError> {
         match self {

@@ -69,7 +69,7 @@ pub struct Inbox {
     next_file: AtomicU64,
     spilled_bytes: AtomicU64,
     files_bytes: AtomicU64,
-    /// The first failure that lost accepted exits.
+    /// The first failure by which exits were lost.
     failure: OnceLock<Arc<StoreError>>,
 }
 
@@ -177,12 +177,12 @@ impl Inbox {
         *held = held.saturating_sub(bytes);
     }
 
-    /// Fails if accepted exits are lost.
+    /// Fails if exits are lost.
     fn check_complete(&self) -> Result<(), InboxError> {
         self.failure.get().map_or(Ok(()), |error| Err(InboxError::Incomplete(Arc::clone(error))))
     }
 
-    /// Records a failure by which accepted exits may be lost.
+    /// Records a failure by which exits may be lost.
     fn lose(&self, error: StoreError) -> InboxError {
         let error = Arc::new(error);
         let _ = self.failure.set(Arc::clone(&error));
@@ -215,8 +215,9 @@ impl Inbox {
     /// it. `name` is its name in messages.
     ///
     /// # Errors
-    /// [`InboxError::Refused`] if it is damaged, exceeds `bounds` or cannot be decoded: no exit of it is
-    /// accepted. [`InboxError::Incomplete`] if merging or spilling fails, or has failed earlier.
+    /// [`InboxError::Refused`] if it is damaged or exceeds `bounds`: no exit of it is accepted.
+    /// [`InboxError::Incomplete`] if there is no memory to set up decompression, or if merging or spilling
+    /// fails, or if one of these has failed earlier.
     ///
     /// [`RunEncoder`]: crate::explicit::RunEncoder
     pub fn accept_encoded(
@@ -227,20 +228,24 @@ impl Inbox {
         bounds: &Bounds<'_>,
     ) -> Result<(), InboxError> {
         self.check_complete()?;
-        let refused = |error| InboxError::Refused(Arc::new(error));
         let idle = lock(&self.decoders).pop();
         let (mut decoder, mut buffers) = match idle {
             Some(idle) => idle,
-            None => (RunDecoder::new().map_err(refused)?, SortBuffers::default()),
+            None => {
+                let decoder = RunDecoder::new().map_err(|error| self.lose(error))?;
+                (decoder, SortBuffers::default())
+            }
         };
-        let mut run = self.recycled_run();
+        let mut run = self.small_recycled_run();
         let decoded = decoder.decode(bytes, name, bounds, &mut run);
         let accepted = match decoded {
             Err(error) => {
                 self.recycle_memory(run);
-                Err(refused(error))
+                Err(InboxError::Refused(Arc::new(error)))
             }
             Ok(()) => {
+                // The inbox counts allocated bytes, and a recycled run may be much larger than its content.
+                run.shrink(run.used_bytes());
                 self.store_received(depth, run, &mut buffers).map_err(|error| self.lose(error))
             }
         };
@@ -367,6 +372,14 @@ impl Inbox {
     /// An empty run, with recycled memory if there is any.
     pub fn recycled_run(&self) -> MemoryRun {
         lock(&self.recycled).pop().unwrap_or_default()
+    }
+
+    /// An empty run, with the memory of a small recycled run if there is one. Large runs are kept for
+    /// senders.
+    fn small_recycled_run(&self) -> MemoryRun {
+        let mut recycled = lock(&self.recycled);
+        let small = recycled.iter().rposition(|run| run.capacity_bytes() <= SMALL_RUN);
+        small.map_or_else(MemoryRun::default, |at| recycled.swap_remove(at))
     }
 
     /// Reuses or frees the memory of a run that is in no inbox.

@@ -78,10 +78,14 @@ impl MemoryRun {
         self.headers.capacity() * HEADER_BYTES + self.words.capacity() * WORD_BYTES
     }
 
+    /// Bytes in use, of those allocated.
+    pub(crate) fn used_bytes(&self) -> usize {
+        self.headers.len() * HEADER_BYTES + self.words.len() * WORD_BYTES
+    }
+
     /// Frees unused memory if it is more than `spare` bytes.
     pub(crate) fn shrink(&mut self, spare: usize) {
-        let used = self.headers.len() * HEADER_BYTES + self.words.len() * WORD_BYTES;
-        if self.capacity_bytes() - used > spare {
+        if self.capacity_bytes() - self.used_bytes() > spare {
             self.headers.shrink_to_fit();
             self.words.shrink_to_fit();
         }
@@ -310,7 +314,7 @@ mod tests {
             found.sort_unstable();
             expected.sort_unstable();
             prop_assert_eq!(&found, &expected);
-            let used = run.headers.len() * HEADER_BYTES + run.words.len() * WORD_BYTES;
+            let used = run.used_bytes();
             run.shrink(used);
             prop_assert!(run.capacity_bytes() <= 2 * used);
             run.shrink(0);

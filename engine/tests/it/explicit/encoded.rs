@@ -65,7 +65,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
     #[test]
-    fn encoded_runs_arrive_like_others(
+    fn exits_of_encoded_runs_equal_those_of_plain_runs(
         all in proptest::collection::vec(batches(30), 0..60),
         memory in prop_oneof![Just(0), Just(1 << 30), 500_usize..20_000],
         mixed: bool,
@@ -98,7 +98,7 @@ proptest! {
 
     /// The batches of a region are the same, with their inverse edges and the order of their locals.
     #[test]
-    fn batches_and_inverse_edges_survive(all in proptest::collection::vec(batches(30), 1..40)) {
+    fn batches_and_inverse_edges_survive_encoding(all in proptest::collection::vec(batches(30), 1..40)) {
         let dir = tempfile::tempdir().unwrap();
         let inbox = inbox(dir.path(), 1 << 30);
         all.iter().for_each(|batches| accept(&inbox, 4, batches));
@@ -122,7 +122,7 @@ fn batch(shard: u32, region: u128, locals: &[u32]) -> Batch {
 }
 
 #[test]
-fn hundreds_of_runs_become_few_and_use_the_share() {
+fn hundreds_of_small_runs_are_merged_in_memory() {
     let dir = tempfile::tempdir().unwrap();
     let inbox = inbox(dir.path(), 256 << 10);
     let mut expected = BTreeSet::new();
@@ -136,6 +136,26 @@ fn hundreds_of_runs_become_few_and_use_the_share() {
     let runs = inbox.take(9).unwrap();
     assert!(runs.len() < 3 * 16, "{} runs", runs.len());
     assert_eq!(read(&runs), expected);
+}
+
+/// An inbox counts allocated bytes, so it must not keep a short run in the memory of a long one.
+#[test]
+fn a_received_run_takes_memory_for_its_content_only() {
+    let dir = tempfile::tempdir().unwrap();
+    let inbox = inbox(dir.path(), 64 << 10);
+    // A large recycled run, and then also a small one.
+    for words in [1 << 20, 50_000] {
+        let mut recycled = MemoryRun::default();
+        recycled.push(EntryKey::default(), None, &vec![Word(0); words]);
+        inbox.recycle_memory(recycled);
+        accept(&inbox, 9, &[batch(1, 7, &[1, 2, 3])]);
+        assert_eq!(inbox.spilled_bytes(), 0, "{words} words");
+        let runs = inbox.take(9).unwrap();
+        let [Run::Memory(run)] = &runs[..] else { panic!("{} runs", runs.len()) };
+        assert!(run.capacity_bytes() < 100, "{} bytes", run.capacity_bytes());
+    }
+    let large = inbox.recycled_run().capacity_bytes();
+    assert!(large >= 4 << 20, "the large run is kept for senders, found one of {large} bytes");
 }
 
 #[test]
@@ -250,7 +270,7 @@ fn contents_of_another_form_are_refused() {
 }
 
 #[test]
-fn damage_is_found_before_anything_is_taken() {
+fn a_damaged_run_is_refused_as_a_whole() {
     let dir = tempfile::tempdir().unwrap();
     let inbox = inbox(dir.path(), 1 << 20);
     let batches: Vec<Batch> =
