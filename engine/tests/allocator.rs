@@ -1,5 +1,5 @@
-//! Test of the memory of freed allocations. It is a separate process, as it changes the process's
-//! allocator.
+//! Test that the memory of freed allocations is returned to the system. It has its own process, because it
+//! changes the allocator of the process.
 #![cfg(all(target_os = "linux", target_env = "gnu"))]
 #![allow(clippy::unwrap_used)] // clippy.toml allows it in tests, but not in their helpers
 
@@ -11,7 +11,7 @@ fn resident() -> u64 {
 }
 
 #[test]
-fn freed_allocations_go_back_although_others_stay() {
+fn freed_large_allocations_are_returned_while_later_ones_are_in_use() {
     strata_engine::memory::release_large_allocations();
     // From now on, the C library would take allocations of this size from its heap.
     drop(vec![1_u8; 16 << 20]);

@@ -32,9 +32,9 @@ pub enum DenseFolding {
     /// Folding was not requested.
     #[default]
     Off,
-    /// Symmetric blocks are folded, with at most `maps` lane maps.
+    /// Symmetric blocks are folded.
     On {
-        /// Products of a symmetry and a lane.
+        /// Upper bound of the number of lane maps.
         maps: u32,
     },
     /// Folding was requested, but is impossible or saves too little memory: every state is stored.
@@ -58,7 +58,7 @@ pub struct DenseSize {
     pub has_goal: bool,
 }
 
-/// The effect of a move on the lanes of a row: an injection of some lanes.
+/// The effect of a move on the lanes of a row: an injective map from the lanes that have the move.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct LaneMap {
     images: Vec<u8>,
@@ -96,7 +96,7 @@ impl LaneMap {
     }
 }
 
-/// What [`DenseTables`] are made from.
+/// The parts of [`DenseTables`], for [`DenseTables::new`].
 #[derive(Clone, Debug)]
 pub struct DenseParts {
     /// Numbers of blocks, rows and lanes.
@@ -366,12 +366,12 @@ pub trait DenseSpace: Send + Sync + Debug + 'static {
         block_weight(block.into())
     }
 
-    /// The factor of a row.
+    /// The factor of a row in a state's weight.
     fn row_weight(&self, row: u16) -> Weight {
         row_weight(row)
     }
 
-    /// The factor of a lane.
+    /// The factor of a lane in a state's weight.
     fn lane_weight(&self, lane: u8) -> Weight {
         lane_weight(lane)
     }
@@ -382,17 +382,17 @@ pub trait DenseSpace: Send + Sync + Debug + 'static {
     }
 }
 
-/// The factor of a block in a state's weight, unless a space has its own. Blocks are below 2^56.
+/// The default factor of a block in a state's weight. `block` is below 2^56.
 pub fn block_weight(block: u64) -> Weight {
     Weight::hash(BLOCK_DOMAIN | block)
 }
 
-/// The factor of a row, unless a space has its own.
+/// The default factor of a row in a state's weight.
 pub fn row_weight(row: u16) -> Weight {
     Weight::hash(ROW_DOMAIN | u64::from(row))
 }
 
-/// The factor of a lane, unless a space has its own.
+/// The default factor of a lane in a state's weight.
 pub fn lane_weight(lane: u8) -> Weight {
     Weight::hash(LANE_DOMAIN | u64::from(lane))
 }

@@ -17,8 +17,8 @@ const LOW: u128 = (1 << 61) - 1;
 
 /// The weight of a position: an element of the ring Z/p x Z/q of the two [`MODULI`].
 ///
-/// By default the weight is a hash of the position's key. A Panex position has the product of the
-/// weights of its levels' configurations, so that sums factor into a region's and a local's share.
+/// By default the weight is a hash of the position's key. The weight of a Panex position is the product of
+/// the weights of its levels' configurations: a factor of the region times a factor of the local part.
 #[derive(Copy, Clone, PartialEq, Eq, Hash, Default)]
 pub struct Weight(pub [u64; 2]);
 
@@ -204,7 +204,7 @@ mod tests {
         }
 
         #[test]
-        fn hashes_add_up(words in prop::collection::vec(any::<u64>(), 0..20)) {
+        fn the_sum_of_hashes_equals_the_sum_of_single_hashes(words in prop::collection::vec(any::<u64>(), 0..20)) {
             let sum: Digest = words.iter().map(|word| Weight::hash(*word)).sum();
             prop_assert_eq!(Weight::sum_of_hashes(words.into_iter()), sum);
         }
@@ -219,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn words_are_reduced_as_by_division() {
+    fn reduction_equals_the_remainder_of_division() {
         for (which, modulus) in MODULI.into_iter().enumerate() {
             let near =
                 (0..8).flat_map(|times| [-1, 0, 1].map(|more| times * i128::from(modulus) + more));

@@ -204,7 +204,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn messages_repeat_the_begin_of_long_values() {
+    fn messages_quote_the_beginning_of_long_values() {
         let long = "x".repeat(100_000);
         let text = || long.clone();
         for error in [

@@ -205,7 +205,7 @@ mod tests {
         }
 
         #[test]
-        fn parts_of_a_key_are_joined_again(high: u64, low: u128, low_bits in 64_u32..=128) {
+        fn join_is_the_inverse_of_split(high: u64, low: u128, low_bits in 64_u32..=128) {
             let key = Key192::new(high, low);
             let (first, second) = key.split(low_bits);
             prop_assert_eq!(Key192::join(first, second, low_bits), key);

@@ -267,7 +267,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn arithmetic_is_that_of_digits(a in key(), b in key()) {
+        fn sums_and_products_equal_those_of_digit_arithmetic(a in key(), b in key()) {
             let (x, y) = (digits(a), digits(b));
             prop_assert_eq!(of(x), a);
             let mut product = [0_u128; 6];
@@ -294,7 +294,7 @@ mod tests {
         }
 
         #[test]
-        fn quotient_times_divisor_and_the_rest_are_the_whole(key in key(), divisor in key()) {
+        fn quotient_times_divisor_plus_remainder_is_the_dividend(key in key(), divisor in key()) {
             for divisor in [divisor, divisor >> 64, divisor >> 128, key, Key192::MAX] {
                 if divisor == Key192::default() {
                     continue;

@@ -106,8 +106,8 @@ pub trait KeySpace: Send + Sync + 'static {
         None
     }
 
-    /// About how many values the bits of keys above [`Self::local_bits`] take. None, the default, if
-    /// they take most values of so many bits.
+    /// Approximate number of values that the bits of keys above [`Self::local_bits`] take. None, the
+    /// default, if they take most of the values that so many bits can have.
     fn high_parts(&self) -> Option<u64> {
         None
     }
@@ -189,8 +189,8 @@ pub struct Keyed<S> {
     hashed: Hashed,
 }
 
-/// The part of a key that an invertible hash of it replaces. If few keys are reached, the hash makes the
-/// gaps between them even.
+/// The part of a key that is replaced by an invertible hash of this part. If few keys are reached, the hash
+/// makes the gaps between them even.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 enum Hashed {
     Nothing,
@@ -202,8 +202,8 @@ enum Hashed {
 }
 
 impl<S: KeySpace> Keyed<S> {
-    /// The most local bits with which one layer may have most states of a region. With both sides, a
-    /// region then has at most 2^24 states, the limit of one entry of a file.
+    /// The most local bits with which a region is not split, because a search is expected to reach many of
+    /// its states. With both sides, such a region has at most 2^24 states, the limit of one entry of a file.
     pub const MOST_DENSE_BITS: u32 = 23;
 
     /// Limit of local bits: with the side, a local has 127.
@@ -217,7 +217,7 @@ impl<S: KeySpace> Keyed<S> {
     /// rest of the key would exceed [`Self::MAX_LOCAL_BITS`].
     const REGION_BITS: u32 = 16;
 
-    /// The fewest bits of a region, with those from the hash, if the space chooses more than
+    /// The fewest bits of a region, including those from the hash, if the space chooses more than
     /// [`Self::MOST_DENSE_BITS`] local bits. With fewer, a region would have too many states; with more,
     /// the lists of exits would be short.
     const LEAST_REGION_BITS: u32 = 14;

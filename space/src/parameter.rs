@@ -442,7 +442,7 @@ mod tests {
     }
 
     #[test]
-    fn contents_of_files_are_values_of_one_line() {
+    fn file_contents_become_values_of_one_line_and_back() {
         for content in ["", "a\n\tb\\n", "é\n\n", "\0\u{7f}\u{9f}x"] {
             let value = file_value(content);
             assert!(!value.contains(char::is_control));

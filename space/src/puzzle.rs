@@ -268,14 +268,14 @@ mod tests {
     }
 
     #[test]
-    fn labels_are_fit_for_file_names() {
+    fn labels_are_valid_file_names() {
         let word = Word { word: "a b/../é".to_owned() };
         assert_eq!(word.label(), "word-a-b-..--");
         assert_eq!(word.distance_name(), "distance(word-a-b-..--)");
     }
 
     #[test]
-    fn a_puzzle_without_a_form_says_so() {
+    fn the_error_for_a_missing_form_names_the_puzzle_and_the_engine() {
         let word = Word { word: String::new() };
         let expected = "word has no dense form, which the dense engine needs";
         assert_eq!(word.dense_size().unwrap_err().to_string(), expected);

@@ -18,8 +18,8 @@ const SUCCESSORS: u64 = 1 << 14;
 /// Checks about `samples` states of a space that declares its edges undirected: each must be among the
 /// successors of each of its successors.
 ///
-/// Half of the states are the nearest to the start, the others lie on random walks from there, which are
-/// the same in each call. The check ends early after 2^14 successors per sample, or when `work` is
+/// Half of the states are the nearest to the start. The others lie on random walks from neighbours of these,
+/// which are the same in each call. The check ends early after 2^14 successors per sample, or when `work` is
 /// cancelled; it spends no steps of `work`. A wrong space may pass; a correct one never fails. A space
 /// that declares moves which cannot be undone is not checked.
 ///
@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn a_check_of_many_moves_ends_after_so_many_successors_and_when_it_is_cancelled() {
+    fn a_check_ends_at_the_limit_of_successors_and_when_it_is_cancelled() {
         let states = 5000;
         let space = Keyed::new(Complete { states, asked: AtomicU64::new(0) }).unwrap();
         assert_eq!(check_reversible(&space, 64, &Work::default()), Ok(()));
@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn a_move_without_a_way_back_is_found() {
+    fn a_move_that_cannot_be_undone_is_found() {
         assert_eq!(check(100, 100, false, 1000), Ok(()));
         // The step from 50 to 51, reached from the start by 50 steps.
         let error = check(100, 50, false, 1000).unwrap_err();
@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn a_space_that_says_so_is_not_checked() {
+    fn a_space_with_directed_edges_is_not_checked() {
         assert_eq!(check(100, 50, true, 1000), Ok(()));
         assert_eq!(check(100, 50, false, 0), Ok(()));
     }

@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn a_curve_without_values_is_even() {
+    fn a_curve_without_values_is_linear() {
         assert_eq!(Curve(&[]).at(30, 120), 0.25);
     }
 }

@@ -1,5 +1,5 @@
-//! Checks of the symmetries of a space: samples test that they map moves to moves, and the start or the
-//! goal must stand for one position only.
+//! Checks of the symmetries of a space: they must map moves to moves, which is tested by samples, and the
+//! start or the goal must stand for one position only.
 
 use std::collections::HashSet;
 

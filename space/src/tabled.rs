@@ -39,10 +39,10 @@ pub struct LegalMoves {
 /// Successors of a state inside its region.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub struct InsideSuccessors {
-    /// Their indices. Unused places hold the index of the state itself. If the class has
+    /// The indices of the successors. Unused places hold the index of the state itself. If the class has
     /// [`Tabled::links`], only the first two places hold the index before and the index after.
     pub first: [u32; 4],
-    /// There are more than four. `first` is not valid then; [`Tabled::neighbour`] gives the
+    /// Whether there are more than four. If so, `first` is not valid, and [`Tabled::neighbour`] gives the
     /// successor for each legal inside move.
     pub more: bool,
 }
@@ -90,7 +90,7 @@ pub trait Tabled: StateSpace {
     /// Number of move kinds, at most [`MAX_MOVE_KINDS`].
     const MOVE_KINDS: MoveKind;
 
-    /// What a region allows.
+    /// The class of a region, which determines the legal moves of its local parts.
     type Class: Copy + Eq + Hash + Send + Sync;
 
     /// Number of local indices, at most [`MAX_INDICES`]. Locals are below twice this number.
@@ -153,13 +153,13 @@ pub trait Tabled: StateSpace {
     ) {
     }
 
-    /// Sum of the weights of positions that these states of a region stand for and whose weight is
-    /// not the product of a region's and a local part's weight. By default there are none.
+    /// Sum of the weights that are not products of a region's and a local part's weight, over the positions
+    /// for which these states of a region stand. By default all weights are such products.
     fn unfactored_weight(&self, _region: RegionKey, _locals: &[Local]) -> Weight {
         Weight::ZERO
     }
 
-    /// Number of the positions of [`Self::unfactored_weight`].
+    /// Number of the positions that [`Self::unfactored_weight`] sums up.
     fn unfactored_positions(&self, _region: RegionKey, _locals: &[Local]) -> u64 {
         0
     }

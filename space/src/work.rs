@@ -46,7 +46,7 @@ pub enum WorkError {
 }
 
 impl Default for Work {
-    /// A thousand million steps, of about a nanosecond each.
+    /// A budget of 10^9 steps, of about a nanosecond each.
     fn default() -> Work {
         Work::new(OPENING_STEPS)
     }
@@ -116,7 +116,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_part_has_a_limit_of_its_own_and_counts_for_the_whole() {
+    fn a_part_has_its_own_limit_and_counts_towards_the_total() {
         let work = Work::new(5);
         let part = work.part(8);
         assert_eq!(part.spend(8), Ok(()));
@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn steps_that_do_not_fit_are_not_taken() {
+    fn steps_beyond_the_limit_are_not_counted() {
         let work = Work::new(5);
         assert_eq!(work.spend(u64::MAX), Err(WorkError::Limit { limit: 5 }));
         assert_eq!(work.spend(5), Ok(()));
@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn a_part_cancels_the_whole() {
+    fn cancelling_a_part_cancels_the_whole_work() {
         let work = Work::unlimited();
         work.part(1).cancel();
         assert_eq!(work.spend(0), Err(WorkError::Cancelled));

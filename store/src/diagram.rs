@@ -66,7 +66,8 @@ pub fn write_diagram_snapshot(
 }
 
 /// Reads a snapshot and checks every byte of it. Returns its content. `limit` is the greatest length of
-/// the content before compression, in bytes; a file that states more is neither read nor decompressed.
+/// the content before compression, in bytes. A file that states a greater length is not decompressed. A
+/// file that is itself too long for such a content is not even read.
 ///
 /// # Errors
 /// `NotFound`, `Io`, `Read`, `TooLarge`, or `Corrupt` if the file is damaged or is not the expected one;

@@ -32,7 +32,7 @@ pub enum StoreError {
         /// The operating system's error.
         source: io::Error,
     },
-    /// The compression library failed to set up a context.
+    /// The compression library failed, for example because there is no memory for its context.
     #[error("cannot {op}: {source}")]
     Codec {
         /// The operation ("set up compression for blocks").
@@ -49,7 +49,8 @@ pub enum StoreError {
     /// A file differs from what was written to it, or is not the expected file.
     #[error("{} is corrupt at offset {offset}: expected {expected}, found {found}", file.display())]
     Corrupt {
-        /// The file; the name of an image; or `<memory>` for a layer that was only in memory.
+        /// The file; the name of an image or of received bytes; or `<memory>` for a layer that was only in
+        /// memory.
         file: PathBuf,
         /// Byte offset in the file. For the content of a block, the offset of the block.
         offset: u64,
@@ -94,7 +95,7 @@ pub enum StoreError {
     /// The caller passed blocks, regions or totals that contradict each other.
     #[error("{} is inconsistent: {what}", file.display())]
     Inconsistent {
-        /// The file that is written or read, or a path with something else than a folder.
+        /// The file that is written or read, or a path that should be a folder and is not.
         file: PathBuf,
         /// The contradiction.
         what: String,

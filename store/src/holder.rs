@@ -67,7 +67,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_time_is_in_its_largest_unit() {
+    fn the_holding_time_is_shown_in_its_largest_unit() {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs();
         let shown =
             |age| Holder { pid: 7, since: now - age, command: "a b".to_owned() }.to_string();

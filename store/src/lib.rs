@@ -1,5 +1,5 @@
-//! Files of a search: layer files, spilled runs, dense layers, diagram snapshots, and the folder of a job with
-//! its manifest and its history. `docs/format.md` describes every byte.
+//! Files of a search: layer files, spilled runs, dense layers, diagram snapshots, and the folder of a job
+//! with its manifest and its history. `docs/format.md` describes every byte.
 //!
 //! - [`BlockEncoder`]s on several threads fill one [`LayerWriter`], whose `seal` returns a
 //!   [`Layer`].

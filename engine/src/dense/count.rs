@@ -69,7 +69,7 @@ mod tests {
     use crate::dense::{Options, Search};
 
     #[test]
-    fn layers_have_the_figures_of_the_search() {
+    fn counted_figures_equal_those_of_the_search() {
         let hanoi = DenseHanoi::new(Hanoi::new(7, 4, true).unwrap()).unwrap();
         let space: Arc<dyn DenseSpace> = Arc::new(hanoi);
         let mut search = Search::new(Arc::clone(&space), &Options::default()).unwrap();

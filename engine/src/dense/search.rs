@@ -19,7 +19,7 @@ const WORK_PER_THREAD: u64 = 1 << 13;
 /// Number of parts per thread in a pull, so that threads end at about the same time.
 const PULL_PARTS: usize = 16;
 
-/// The cost of a word and move in a pull, relative to a push.
+/// The cost of a word move in a pull, relative to one in a push.
 const PULL_COST: f64 = 1.0;
 
 /// A search of all states of a space, layer by layer.

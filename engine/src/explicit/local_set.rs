@@ -100,8 +100,8 @@ impl LocalSet {
         }
     }
 
-    /// Whether the set contains a local of the list with the other side. None if the list cannot be
-    /// decoded.
+    /// Whether the set contains a local that differs from one of the list only in its side. None if the list
+    /// cannot be decoded.
     pub(crate) fn meets(&mut self, list: List<'_>) -> Option<bool> {
         if self.bit.is_some() && self.bit == list.bit {
             return Some(false);
@@ -251,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn few_great_locals_are_sorted_otherwise() {
+    fn fill_refuses_large_locals_and_sparse_lists() {
         let fills = |locals: &[u32]| LocalSet::default().fill(locals);
         assert!(fills(&[0, 4095]));
         assert!(!fills(&[1 << 20]));
@@ -262,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn damaged_lists_are_seen() {
+    fn a_damaged_list_is_reported_by_remove_and_meets() {
         let damaged = List { gaps: &[200], ..List::EMPTY };
         let mut set = LocalSet::default();
         assert!(set.fill(&[4, 5]));

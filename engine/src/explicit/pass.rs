@@ -76,7 +76,7 @@ impl PassTask {
     /// Begins a pass over the regions in a range of keys.
     ///
     /// # Errors
-    /// If an input is damaged. The task can be used again.
+    /// If an input is damaged or cannot be read. The task can be used again.
     pub fn begin(&mut self, pass: &Pass, range: KeyRange) -> Result<()> {
         self.outboxes.begin(pass.depth + 1);
         self.stats = LayerStats::default();
@@ -102,8 +102,8 @@ impl PassTask {
     /// None if no region is left, also if this call has expanded the last regions.
     ///
     /// # Errors
-    /// If an input is damaged, the layer cannot be written or exits cannot be delivered. The task
-    /// can be used again.
+    /// If an input is damaged or cannot be read, the layer cannot be written, exits cannot be delivered, or
+    /// a move leads into the reserved region. The task can be used again.
     pub fn step(&mut self, pass: &Pass, states: u64) -> Result<Option<u64>> {
         let expanded = self.expand(pass, states);
         expanded.inspect_err(|_| self.abandon())
@@ -198,8 +198,8 @@ impl PassTask {
     /// It is used for the seeds, and for the last layer of a resumed job.
     ///
     /// # Errors
-    /// If the layer is damaged or exits cannot be delivered. Exits that were not sent are dropped,
-    /// and the task can be used again.
+    /// If the layer is damaged or cannot be read, exits cannot be delivered, or a move leads into the
+    /// reserved region. Exits that were not sent are dropped, and the task can be used again.
     pub fn emit(&mut self, layer: &Layer, range: KeyRange) -> Result<LayerStats> {
         let emitted = self.emit_regions(layer, range);
         self.current.stop();
@@ -213,7 +213,7 @@ impl PassTask {
     /// common states.
     ///
     /// # Errors
-    /// If a layer is damaged, or the file cannot be written. The task can be used again.
+    /// If a layer is damaged or cannot be read, or the file cannot be written. The task can be used again.
     pub fn merge(
         &mut self,
         layers: &[Layer],

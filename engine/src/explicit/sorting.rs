@@ -97,7 +97,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn locals_are_sorted_however_they_are_distributed(
+        fn locals_of_any_distribution_are_sorted(
             locals in proptest::collection::vec(any::<u128>(), 0..600), shift in 0_u32..128,
             // Some locals close together, and one far away.
             base: u128, far: Option<u128>, few in 1_usize..600,

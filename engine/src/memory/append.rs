@@ -143,7 +143,7 @@ mod tests {
 
     #[test]
     #[cfg_attr(miri, ignore = "Miri ends where an allocation is refused")]
-    fn more_than_all_memory_is_granted_in_part() {
+    fn a_list_larger_than_the_address_space_gets_a_smaller_capacity() {
         let shared = AppendOnlyWords::new(usize::MAX);
         assert_eq!(shared.append(&[7]), Some(0));
         assert_eq!((shared.words(), shared.capacity() > 1 << 10), (&[7][..], true));

@@ -37,7 +37,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_address_faults() {
+    fn prefetching_any_address_is_safe() {
         let list = [1_u64, 2, 3];
         for at in [0, 2, 3, 1 << 40, usize::MAX] {
             prefetch(&list, at);

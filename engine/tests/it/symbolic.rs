@@ -139,7 +139,7 @@ fn continue_from_any_layer(options: Options) {
 }
 
 #[test]
-fn little_memory_costs_only_time_and_too_little_is_an_error() {
+fn little_memory_does_not_change_layers_and_too_little_is_an_error() {
     let (expected, _) = layers(&mut panex_of(6, PLENTY));
     for options in [PLENTY, TWO] {
         search_with_little_memory(options, &expected);
@@ -185,7 +185,7 @@ fn search_with_too_little_memory(options: Options, expected: &[Layer]) {
 }
 
 #[test]
-fn without_digests_only_digests_and_moves_are_missing() {
+fn without_digests_the_numbers_of_states_are_the_same() {
     let (expected, _) = layers(&mut panex_of(5, PLENTY));
     let mut search = panex_of(5, Options { digests: false, ..PLENTY });
     let (found, moves) = layers(&mut search);

@@ -86,7 +86,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn states_are_counted_in_their_block() {
+    fn fixed_positions_are_counted_by_block() {
         let shape = DenseShape { blocks: 3, rows: 2, lanes: 5 };
         // State 13 is block 1, row 0, lane 3; state 19 is block 1, row 1, lane 4.
         let fixed = vec![(19, 2), (13, 1), (4, 7), (19, 3), (20, 9)];

@@ -151,7 +151,7 @@ impl MoveTable {
         steps * size_of::<BlockStep>() + self.rows.len() * size_of::<RowStep>()
     }
 
-    /// Whether no block lacks a move.
+    /// Whether every block has a class for every move.
     pub(super) fn is_total(&self) -> bool {
         let is_total = |steps: &[BlockStep]| steps.iter().all(|step| step.class != NO_CLASS);
         match &self.steps {

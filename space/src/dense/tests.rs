@@ -45,7 +45,7 @@ fn converses() -> MoveTable {
 }
 
 #[test]
-fn a_ring_has_one_successor_each() {
+fn the_only_move_of_a_ring_visits_all_states() {
     let tables = DenseTables::new(ring()).unwrap();
     let (mut state, mut length) = (tables.start(), 0);
     loop {
@@ -115,7 +115,7 @@ fn factored() -> DenseParts {
 }
 
 #[test]
-fn steps_in_factors_are_those_of_their_products() {
+fn factored_steps_equal_their_products() {
     let tables = DenseTables::new(factored()).unwrap();
     let step = |block, class| BlockStep { block, class };
     let none = BlockStep { block: 0, class: NO_CLASS };
@@ -166,7 +166,7 @@ fn damaged_factors_are_refused() {
 }
 
 #[test]
-fn numbers_and_states_correspond() {
+fn numbers_of_states_round_trip() {
     let shape = ring().shape;
     let numbers: Vec<u64> =
         (0..shape.states()).map(|n| shape.number(shape.state(n).unwrap())).collect();
@@ -176,7 +176,7 @@ fn numbers_and_states_correspond() {
 }
 
 #[test]
-fn an_edge_without_a_way_back_is_found() {
+fn an_edge_without_a_converse_is_found() {
     let directed = DenseTables::new(ring()).unwrap();
     assert_eq!(directed.check_converses(), Err(DenseError::Converse { index: 0, number: 0 }));
     let mut parts = ring();
@@ -219,7 +219,7 @@ fn numbers_out_of_range_are_rejected() {
 }
 
 #[test]
-fn a_map_without_all_lanes_is_not_total() {
+fn tables_with_a_partial_lane_map_are_not_total() {
     assert!(DenseTables::new(ring()).unwrap().is_total());
     let mut parts = ring();
     parts.maps[0] = LaneMap::new(vec![1, NO_LANE, 0]);

@@ -133,7 +133,7 @@ impl KeySpace for Few {
 }
 
 #[test]
-fn runs_are_the_successors_of_each_key() {
+fn successors_of_a_region_are_those_of_its_states() {
     // In the last case the runs have another number of low bits than the adapter.
     for (low_bits, are_local, local_bits, split_bits) in
         [(46, true, 35, 11), (25, true, 14, 11), (20, true, 20, 0), (20, false, 12, 0)]
@@ -166,7 +166,7 @@ fn runs_are_the_successors_of_each_key() {
 }
 
 #[test]
-fn few_regions_are_split() {
+fn few_regions_are_split_by_a_hash() {
     let split = |key_bits, local_bits| {
         let space = open::<u128>(key_bits, Some(local_bits)).unwrap();
         (space.local_bits, space.split_bits())
@@ -190,7 +190,7 @@ fn wide_keys_have_few_regions() {
     assert_eq!(open::<u128>(41, Some(12)).unwrap().local_bits(), 13);
 }
 
-/// A ring of 2^30 keys. No method returns what its default would.
+/// A ring of 2^30 keys. Every method with a default is overridden, with another result.
 struct Told;
 
 #[deny(clippy::missing_trait_methods)]
@@ -238,7 +238,7 @@ impl KeySpace for Told {
 }
 
 #[test]
-fn the_adapter_gives_what_the_space_gives() {
+fn keyed_calls_the_overridden_methods_of_the_space() {
     let space = Keyed::new(Told).unwrap();
     // Two high parts are split into 2^14 regions.
     assert_eq!((StateSpace::local_bits(&space), space.split_bits()), (14, 13));

@@ -13,8 +13,8 @@ const RAW: u8 = 1;
 /// Bits of a word.
 const BITS: usize = u64::BITS as usize;
 
-/// Words are preferred unless they are at least this many times as long as gaps: they take at most half
-/// the time to read.
+/// States are written as gaps only if the words are at least this many times as long, because words are
+/// read in at most half the time.
 const LONGER: usize = 2;
 
 /// Appends a chunk to `out`, as gaps if they have at most 1/[`LONGER`] of the bytes of words.

@@ -17,7 +17,7 @@ use crate::layer::writer::LayerWriter;
 #[derive(Debug)]
 pub struct DenseEncoder {
     numbering: DenseNumbering,
-    /// The first block that can follow.
+    /// The number of the block after the last one pushed.
     next: u32,
     regions: u64,
     states: u64,
@@ -32,7 +32,8 @@ impl DenseEncoder {
         DenseEncoder { numbering, next: 0, regions: 0, states: 0, blocks, buffer }
     }
 
-    /// The first block that can follow.
+    /// The number of the block after the last one pushed: the least that the next call of [`Self::push`] may
+    /// begin with.
     pub fn next_block(&self) -> u32 {
         self.next
     }

@@ -1,4 +1,4 @@
-//! Dense layer files: one bit for every state of a range of blocks, in sparse or raw chunks.
+//! Dense layer files: one bit for every state of a range of blocks, in chunks of words or of gaps.
 //!
 //! They are layer files whose blocks are [chunks](chunk) of consecutive blocks of a dense space.
 //! `docs/format.md` describes the bytes.

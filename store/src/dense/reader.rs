@@ -49,8 +49,8 @@ impl<'a> DenseReader<'a> {
     /// Fills `words` with the states of blocks from `first` on: a word for each row.
     ///
     /// # Errors
-    /// `Corrupt` if a chunk is damaged or has another numbering, `Read` if the file cannot be read;
-    /// `Inconsistent` if `words` is not a range of whole blocks.
+    /// `Corrupt` if a chunk is damaged or has another numbering, `Read` if the file cannot be read, `Io` or
+    /// `NotFound` if a closed file cannot be opened, `Inconsistent` if `words` is not a range of whole blocks.
     pub fn read(&self, first: u32, words: &mut [u64]) -> Result<()> {
         let mut next = 0;
         for piece in self.pieces(first, words.len())? {
@@ -113,8 +113,8 @@ impl<'a> DenseReader<'a> {
     /// states of each chunk against the index.
     ///
     /// # Errors
-    /// `Corrupt` if a chunk is damaged or has another numbering, `Read` if the file cannot be read; the
-    /// errors of `visit`.
+    /// `Corrupt` if a chunk is damaged or has another numbering, `Read` if the file cannot be read, `Io` or
+    /// `NotFound` if a closed file cannot be opened, and the errors of `visit`.
     pub fn visit<E: From<StoreError>>(
         &self,
         mut visit: impl FnMut(u32, &[u64]) -> std::result::Result<(), E>,

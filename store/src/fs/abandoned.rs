@@ -68,7 +68,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_files_without_a_process_are_removed() {
+    fn temporary_files_in_use_are_not_removed() {
         let dir = tempfile::tempdir().unwrap();
         let path = |name: &str| dir.path().join(name);
         let held = File::create(path("held.tmp")).unwrap();
@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_was_taken_for_a_leftover_is_not_used() {
+    fn a_removed_temporary_file_cannot_be_held() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("new.tmp");
         let file = File::create(&path).unwrap();

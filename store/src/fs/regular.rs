@@ -85,9 +85,9 @@ pub(crate) fn create_private_dir(dir: &Path) -> io::Result<bool> {
     }
 }
 
-/// Whether an error of opening, creating or locking a file is due to the path, so that another path can
-/// help: the path names nothing or something else than a regular file, the process has no permission, or
-/// the file is too large. All other errors are those of a disk, a file system or the machine, such as EIO
+/// Whether an error of opening, creating or locking a file is due to the path, so that another path may
+/// work: the path does not name a regular file, the process has no permission, or the file is too large.
+/// All other errors are those of a disk, a file system or the machine, such as EIO
 /// and EROFS.
 #[must_use]
 pub fn is_unusable_path(error: &io::Error) -> bool {
@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn links_are_followed_only_to_files_of_users() {
+    fn symbolic_links_are_followed_only_for_input_files() {
         let folder = tempfile::tempdir().unwrap();
         let (file, link) = (folder.path().join("file"), folder.path().join("link"));
         std::fs::write(&file, "secret").unwrap();
@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn errors_of_disks_are_not_errors_of_paths() {
+    fn disk_errors_are_distinguished_from_unusable_paths() {
         use rustix::io::Errno;
         let of = |errno: Errno| is_unusable_path(&errno.into());
         for errno in [Errno::NOENT, Errno::ACCESS, Errno::PERM, Errno::NOTDIR, Errno::NAMETOOLONG] {

@@ -47,7 +47,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn layer_files_and_their_copies_are_known_by_name() {
+    fn layer_files_and_their_copies_are_recognised_by_name() {
         for (depth, worker) in [(0, 0), (7, 12), (u32::MAX, 4095)] {
             for name in [layer_file, older_file, frontier_file].map(|name| name(depth, worker)) {
                 assert!(is_layer_file(&name), "{name}");

@@ -248,7 +248,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_manifest_of_another_format_is_refused_by_its_format() {
+    fn the_error_for_another_manifest_format_names_the_format() {
         // It lacks the fields of this format.
         let mut bytes = b"{\n  \"format\": 2,\n  \"layers\": []\n}".to_vec();
         add_checksum(&mut bytes);

@@ -95,8 +95,7 @@ fn read_owner(fs: &dyn Fs, dir: &Path) -> Result<Option<String>> {
 /// [`delete`](Removed::delete) then frees its space. `None` if there is no such folder.
 ///
 /// # Errors
-/// `Name` if the id is not a plain name, `Inconsistent` if the name is that of something else than a
-/// folder, or `Io`.
+/// `Name` if the id is not a plain name, `Inconsistent` if the path is not a folder, or `Io`.
 pub fn take_job(fs: Arc<dyn Fs>, data_dir: &Path, job: &str) -> Result<Option<Removed>> {
     Ok(rename_aside(&*fs, data_dir, job)?.map(|dir| Removed { fs, dir }))
 }

@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn a_list_that_ends_early_is_no_list() {
+    fn clear_refuses_a_list_that_ends_early() {
         let mut words = [u64::MAX; 2];
         let list = List { gaps: &[200], ..List::EMPTY };
         assert_eq!(list.clear(&mut words), None);

@@ -365,7 +365,7 @@ mod tests {
     }
 
     #[test]
-    fn a_region_key_has_128_bits() {
+    fn a_region_key_of_more_than_128_bits_is_refused() {
         let symbols = [31; MAX_SYMBOLS];
         for (first, wanted) in [(7, Ok(u128::MAX)), (8, Err("a region key in range"))] {
             let mut symbols = symbols;

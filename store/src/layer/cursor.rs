@@ -116,8 +116,8 @@ impl LayerCursor {
     /// it reaches the end of the range.
     ///
     /// # Errors
-    /// `Corrupt` if the block differs from what was written, `Read` if the file cannot be read; the
-    /// cursor is then at the end.
+    /// `Corrupt` if the layer is dense, or a block differs from what was written; `Read` if the file cannot
+    /// be read; `Io` or `NotFound` if a closed file cannot be opened. The cursor is then at the end.
     pub fn start(&mut self, layer: &Layer, range: KeyRange) -> Result<()> {
         self.stop();
         let kind = layer.header().kind;
@@ -181,8 +181,8 @@ impl LayerCursor {
     /// Moves to the next region; does nothing at the end.
     ///
     /// # Errors
-    /// `Corrupt` if the block differs from what was written, `Read` if the file cannot be read; the
-    /// cursor is then at the end.
+    /// `Corrupt` if a block differs from what was written, `Read` if the file cannot be read, `Io` or
+    /// `NotFound` if a closed file cannot be opened. The cursor is then at the end.
     #[inline]
     pub fn advance(&mut self) -> Result<()> {
         self.next(None)

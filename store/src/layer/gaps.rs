@@ -363,7 +363,7 @@ mod tests {
     }
 
     #[test]
-    fn the_ends_of_the_range_survive() {
+    fn lists_at_both_ends_of_the_range_round_trip() {
         const END: u32 = u32::MAX;
         for list in [
             vec![0],

@@ -331,7 +331,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn locals_are_read_as_they_were_written(
+        fn locals_round_trip(
             locals in proptest::collection::vec((any::<u128>(), 0_u32..128), 0..30),
         ) {
             let locals: Vec<u128> = locals.into_iter().map(|(local, shift)| local >> shift).collect();
@@ -342,7 +342,7 @@ mod tests {
     }
 
     #[test]
-    fn the_least_width_is_taken() {
+    fn the_smallest_sufficient_width_is_chosen() {
         let widths = [1, 32, 33, 64, 65, 128].map(LocalWidth::of_bits);
         use LocalWidth::{Four, One, Two};
         assert_eq!(widths, [One, One, Two, Two, Four, Four]);

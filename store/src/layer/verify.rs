@@ -19,10 +19,11 @@ pub struct VerifiedCounts {
 }
 
 impl Layer {
-    /// Reads the whole file again and checks the checksum of every block, without decoding blocks.
+    /// Reads all blocks again and checks the checksum of each, without decoding them.
     ///
     /// # Errors
-    /// `Corrupt` at the first mismatch; `Read` if the file cannot be read.
+    /// `Corrupt` at the first mismatch; `Read` if the file cannot be read; `Io` or `NotFound` if a closed
+    /// file cannot be opened.
     pub fn check_blocks(&self) -> Result<()> {
         let source = &self.data().source;
         let mut buffer = Vec::new();
@@ -45,7 +46,8 @@ impl Layer {
     /// can compute the digest from them.
     ///
     /// # Errors
-    /// `Corrupt` at the first mismatch; `Read` if the file cannot be read; `Codec` if zstd has no memory.
+    /// `Corrupt` at the first mismatch; `Read` if the file cannot be read; `Io` or `NotFound` if a closed
+    /// file cannot be opened; `Codec` if zstd has no memory.
     pub fn verify(&self, visit: &mut dyn FnMut(EntryKey, &[Word])) -> Result<VerifiedCounts> {
         let name = self.name();
         let layout = format::read_layout(&name, &self.data().source)?;

@@ -305,7 +305,7 @@ mod tests {
     }
 
     #[test]
-    fn the_ends_of_the_range_survive() {
+    fn lists_at_both_ends_of_the_range_round_trip() {
         const END: u128 = u128::MAX;
         for list in [
             vec![0],

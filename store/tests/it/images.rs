@@ -112,7 +112,7 @@ proptest! {
     }
 
     #[test]
-    fn random_bytes_are_no_image(bytes in proptest::collection::vec(any::<u8>(), 0..400), start in 0_usize..=HEADER) {
+    fn random_bytes_are_refused_as_images(bytes in proptest::collection::vec(any::<u8>(), 0..400), start in 0_usize..=HEADER) {
         let layer = sealed(header(FileKind::Run), &Vec::new(), 100);
         // Also random bytes between the start and the end of a valid image.
         let image = layer.image().unwrap();
@@ -176,7 +176,7 @@ fn every_flipped_byte_and_every_other_length_is_found() {
 }
 
 #[test]
-fn another_image_is_refused() {
+fn an_image_with_another_header_is_refused() {
     let entries = sample(FileKind::Layer);
     let run = header(FileKind::Run);
     let image = sealed(run.clone(), &entries, 1500).image().unwrap().to_vec();

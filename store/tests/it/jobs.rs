@@ -130,7 +130,7 @@ fn every_damaged_manifest_is_found() {
 }
 
 #[test]
-fn names_stay_in_the_folder() {
+fn names_that_lead_out_of_the_folder_are_refused() {
     let bad = ["", ".", "..", "../x", "a/b", "/etc/passwd", "a\\b", ".hidden", "a\0", "ä", "a b"];
     for name in bad {
         assert!(check_name("file name", name).is_err(), "{name:?}");
@@ -180,7 +180,7 @@ fn a_failed_manifest_leaves_the_old_one() {
 }
 
 #[test]
-fn a_history_goes_on_from_its_checkpoint() {
+fn a_history_is_resumed_at_its_checkpoint() {
     let data = tempfile::tempdir().unwrap();
     let fs = FaultyFs::new();
     let (job, _) = JobDir::create(Arc::new(fs.clone()), data.path(), "panex-6", spec()).unwrap();
@@ -211,7 +211,7 @@ fn a_history_goes_on_from_its_checkpoint() {
 }
 
 #[test]
-fn damage_behind_the_checkpoint_is_cut_off_and_before_it_is_found() {
+fn damage_after_the_checkpoint_is_cut_off_and_before_it_is_detected() {
     let data = tempfile::tempdir().unwrap();
     let (job, _) = JobDir::create(real(), data.path(), "panex-6", spec()).unwrap();
     let mut history = job.create_history().unwrap();
@@ -246,7 +246,7 @@ fn damage_behind_the_checkpoint_is_cut_off_and_before_it_is_found() {
 
 /// A prefix that ends within a line is refused: the next line would be appended to an incomplete one.
 #[test]
-fn a_prefix_ends_with_a_line() {
+fn a_prefix_that_ends_within_a_line_is_refused() {
     let data = tempfile::tempdir().unwrap();
     let (job, _) = JobDir::create(real(), data.path(), "panex-6", spec()).unwrap();
     let mut history = job.create_history().unwrap();
@@ -285,7 +285,7 @@ fn leftovers_are_removed_and_named_files_are_kept() {
 }
 
 #[test]
-fn one_process_at_a_time() {
+fn a_locked_data_directory_is_refused_and_names_the_holder() {
     let data = tempfile::tempdir().unwrap();
     let dir = data.path().join("data");
     let lock = DataDir::lock(&RealFs, &dir).unwrap();
@@ -343,7 +343,7 @@ fn folders_of_an_interrupted_creation_survive_a_loss_of_power() {
 }
 
 #[test]
-fn something_else_in_place_of_a_folder_is_refused() {
+fn a_file_or_link_in_place_of_a_data_directory_is_refused() {
     let data = tempfile::tempdir().unwrap();
     let file = data.path().join("file");
     std::fs::write(&file, "").unwrap();
@@ -393,7 +393,7 @@ fn data_directories_of_killed_processes_are_removed() {
 }
 
 #[test]
-fn specifications_are_compared() {
+fn differences_of_specifications_are_named() {
     let mut other = spec();
     assert!(spec().differences(&other).is_empty());
     other.shards = 65;

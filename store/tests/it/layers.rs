@@ -251,7 +251,7 @@ fn overlapping_parts_and_wrong_totals_are_refused() {
 }
 
 #[test]
-fn an_empty_layer_is_a_layer() {
+fn an_empty_layer_can_be_read_split_and_verified() {
     let layer = write(LayerWriter::memory(header(FileKind::Layer)).unwrap(), &Vec::new(), 1, 4000);
     assert_eq!(read(&layer, KeyRange::ALL), Vec::new());
     assert_eq!(layer.split_keys(4), []);
@@ -259,8 +259,8 @@ fn an_empty_layer_is_a_layer() {
 }
 
 #[test]
-fn released_pages_read_the_same_again() {
-    // A file of several megabytes, with incompressible gaps.
+fn a_file_to_which_two_threads_append_in_turns_round_trips() {
+    // Several megabytes with incompressible gaps, so that each encoder appends to the file many times.
     let mut seed = 1_u64;
     let mut random = move || {
         seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
@@ -285,16 +285,14 @@ fn released_pages_read_the_same_again() {
     let writer = LayerWriter::file(real(), &path, header(FileKind::Layer)).unwrap();
     let layer = write(writer, &entries, 2, 16 << 10);
     assert!(layer.file_bytes() > 6 << 20, "{}", layer.file_bytes());
-    for _ in 0..2 {
-        let mut cursor = LayerCursor::new().unwrap();
-        cursor.start(&layer, KeyRange::ALL).unwrap();
-        for (key, locals) in &entries {
-            assert_eq!(cursor.key(), Some(*key));
-            assert!(Word::locals(cursor.locals().unwrap()) == locals);
-            cursor.advance().unwrap();
-        }
-        assert_eq!(cursor.key(), None);
+    let mut cursor = LayerCursor::new().unwrap();
+    cursor.start(&layer, KeyRange::ALL).unwrap();
+    for (key, locals) in &entries {
+        assert_eq!(cursor.key(), Some(*key));
+        assert!(Word::locals(cursor.locals().unwrap()) == locals);
+        cursor.advance().unwrap();
     }
+    assert_eq!(cursor.key(), None);
 }
 
 fn persisted(
@@ -367,7 +365,7 @@ fn every_flipped_byte_is_found() {
 }
 
 #[test]
-fn other_lengths_are_found() {
+fn files_of_another_length_are_refused() {
     let dir = tempfile::tempdir().unwrap();
     let (path, layer) = persisted(dir.path(), "layer.strata", FileKind::Layer, 41, "panex-6", 0);
     let good = std::fs::read(&path).unwrap();
@@ -387,7 +385,7 @@ fn other_lengths_are_found() {
 }
 
 #[test]
-fn another_file_in_its_place_is_found() {
+fn another_file_under_its_name_is_refused() {
     let dir = tempfile::tempdir().unwrap();
     let (path, layer) = persisted(dir.path(), "layer.strata", FileKind::Layer, 41, "panex-6", 0);
     let others = [
@@ -466,7 +464,7 @@ proptest! {
 }
 
 #[test]
-fn records_of_persisted_layers_open_them() {
+fn a_persisted_layer_is_opened_by_its_record() {
     let dir = tempfile::tempdir().unwrap();
     let layer = write(LayerWriter::memory(header(FileKind::Layer)).unwrap(), &sample(0), 1, 1500);
     assert_eq!(CheckpointFile::of(&layer, 2), None);
@@ -514,7 +512,7 @@ fn a_full_disk_leaves_no_file() {
 }
 
 #[test]
-fn a_crash_after_persist_loses_nothing_and_before_it_names_nothing() {
+fn a_crash_leaves_a_persisted_layer_complete_or_without_its_name() {
     let dir = tempfile::tempdir().unwrap();
     let entries = sample(0);
     let final_path = dir.path().join("layer.strata");

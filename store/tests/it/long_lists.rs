@@ -143,9 +143,9 @@ proptest! {
         }
     }
 
-    /// Readers of runs join the entries of a region themselves.
+    /// A cursor does not join the entries of a region in a run.
     #[test]
-    fn runs_have_the_parts_of_a_list_as_entries(
+    fn runs_store_a_long_list_as_several_entries(
         lists in lists(), entry_words in 1_usize..60, block_bytes in 1_usize..900, width in 0_usize..3,
     ) {
         let width = WIDTHS[width];
@@ -177,7 +177,7 @@ fn sample() -> Entries {
 }
 
 #[test]
-fn lists_that_fit_one_entry_are_written_as_ever() {
+fn only_lists_longer_than_an_entry_are_cut() {
     let entries = sample();
     let write = |entry_words| {
         let options = options(entry_words, 1 << 18);
@@ -196,7 +196,7 @@ fn lists_that_fit_one_entry_are_written_as_ever() {
 type Row<'a> = (u128, &'a [u32]);
 
 #[test]
-fn a_region_belongs_to_one_encoder() {
+fn a_region_written_by_two_encoders_is_refused() {
     let header = header(FileKind::Layer, LocalWidth::One);
     let part = |writer: &LayerWriter, entries: &[(u128, &[u32])]| {
         let mut encoder = BlockEncoder::new(options(2, 4000)).unwrap();
@@ -283,7 +283,7 @@ fn every_flipped_byte_of_a_long_list_is_found() {
 }
 
 #[test]
-fn the_parts_of_a_list_must_increase() {
+fn parts_of_a_list_out_of_order_are_refused() {
     let layer = write(header(FileKind::Layer, LocalWidth::One), &sample(), 1, options(10, 1 << 18));
     let (bytes, footer, _) = places(&layer);
     reseal(bytes.clone(), footer).unwrap().verify(&mut |_, _| ()).unwrap();
@@ -305,7 +305,7 @@ fn the_parts_of_a_list_must_increase() {
 
 /// A run may repeat keys where a layer may not.
 #[test]
-fn other_repeated_keys_are_refused() {
+fn keys_repeated_without_a_continued_list_are_refused() {
     let run = |entries: [(EntryKey, Vec<Word>); 3], block_bytes| {
         let options = options(100, block_bytes);
         let run = write(header(FileKind::Run, LocalWidth::One), &entries.to_vec(), 1, options);

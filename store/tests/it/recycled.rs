@@ -69,7 +69,7 @@ proptest! {
 
     /// Layers become larger and smaller than the file that they overwrite.
     #[test]
-    fn the_last_content_is_read_back(
+    fn an_overwritten_file_has_its_new_content(
         sizes in proptest::collection::vec(prop_oneof![0_u32..20, 0_u32..600], 1..8),
     ) {
         let dir = tempfile::tempdir().unwrap();

@@ -50,7 +50,7 @@ fn the_folder_of_a_worker_names_its_journal() {
 }
 
 #[test]
-fn a_removal_that_a_crash_interrupts_leaves_the_job_or_remains() {
+fn an_interrupted_removal_leaves_the_whole_job_or_deletable_remains() {
     for steps in 0..4 {
         let data = tempfile::tempdir().unwrap();
         attached(data.path(), "a");

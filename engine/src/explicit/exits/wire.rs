@@ -391,7 +391,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn numbers_are_read_as_they_were_written(first: u64, second: u64) {
+        fn varints_round_trip(first: u64, second: u64) {
             let mut bytes = Vec::new();
             put(&mut bytes, first);
             put(&mut bytes, second);
@@ -402,7 +402,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_that_do_not_end_or_are_too_long_are_refused() {
+    fn unfinished_and_overlong_varints_are_refused() {
         for bytes in [&[][..], &[0x80], &[0xFF; 9], &[0xFF; 10], &[0xFF; 30]] {
             assert_eq!(Column(bytes).number(), None, "{bytes:?}");
         }

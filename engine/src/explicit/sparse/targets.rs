@@ -148,7 +148,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn repetitions_are_removed_always_or_seldom() {
+    fn repetitions_are_always_removed_if_a_quarter_of_the_words_repeat() {
         let times = |different: usize| {
             let mut repeats = Repeats::default();
             let tries = (0..64).filter(|_| {

@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn links_lose_no_successor_of_a_state_with_more_than_four() {
+    fn states_with_links_and_more_than_four_successors_keep_all_of_them() {
         let mut links = vec![0_u64; INDICES.div_ceil(64) as usize];
         (1..INDICES).for_each(|index| links[index as usize / 64] |= 1 << (index % 64));
         let ring = Ring { links };

@@ -248,7 +248,7 @@ mod tests {
 
     #[test]
     #[ignore = "takes long; run by scripts/nightly"]
-    fn a_full_cache_takes_all_of_its_memory_and_still_has_the_right_regions() {
+    fn a_full_cache_uses_its_memory_and_returns_correct_regions() {
         let space = Arc::new(Panex::new(PanexConfig::new(7)).unwrap());
         let region = size_of::<CachedRegion<<Panex as Tabled>::Class>>();
         // Between two powers of two.

@@ -11,11 +11,11 @@ use crate::symbolic::node::reference::Ref;
 use crate::symbolic::search::typed::Search;
 
 impl<S: NestedSpace> Search<S> {
-    /// The states of a shortest path from start to goal, both included. `on_move` is called before each
-    /// move is traced back, and can end the trace.
+    /// The states of a shortest path from start to goal, both included. The search must have ended: its last
+    /// layer [is the last](crate::symbolic::Layer::is_last). `on_move` is called before each move is traced
+    /// back, and can end the trace.
     ///
-    /// None if `on_move` breaks, and unless the last layer contains the goal or a meeting and all layers
-    /// are kept.
+    /// None if `on_move` breaks, if the search has not reached a goal, or if layers are not kept.
     pub fn shortest_path(
         &self,
         on_move: &mut dyn FnMut() -> ControlFlow<()>,

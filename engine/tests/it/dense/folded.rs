@@ -131,7 +131,7 @@ fn folded_blocks_are_never_pushed() {
 }
 
 #[test]
-fn paths_lead_from_the_start_to_a_state_itself() {
+fn paths_in_a_folded_space_end_at_the_requested_position() {
     let puzzle = open_file("skewb-diamond", &[("symmetry", "on")]);
     let (folded, plain) = (puzzle.dense().unwrap(), open("skewb-diamond", &[], "off"));
     let all = |space: &Arc<dyn DenseSpace>| {

@@ -104,7 +104,7 @@ fn the_group_without_moves_has_one_state() {
 }
 
 #[test]
-fn states_that_no_moves_reach_stay_out() {
+fn unreachable_states_are_in_no_layer() {
     let all = puzzles::pancake(7);
     let chain = StabiliserChain::new(&all.shape, &all.moves, Effort::default()).unwrap();
     // Reversals of odd lengths keep the parity of each piece's slot.
@@ -122,7 +122,7 @@ fn states_that_no_moves_reach_stay_out() {
 }
 
 #[test]
-fn paths_are_as_long_as_depths() {
+fn paths_to_the_start_have_the_length_of_the_depth() {
     let moves = puzzles::burnt_pancake(5);
     let space = moves.space();
     let mut search = Search::new(space.clone(), &Options::default()).unwrap();
@@ -144,7 +144,7 @@ fn paths_are_as_long_as_depths() {
 }
 
 #[test]
-fn the_current_layer_is_listed_and_stays_at_the_end() {
+fn the_current_layer_is_listed_also_after_the_last_advance() {
     let moves = puzzles::top_spin(7, 4);
     let space = moves.space();
     let mut search = Search::new(space.clone(), &Options::default()).unwrap();
@@ -162,7 +162,7 @@ fn the_current_layer_is_listed_and_stays_at_the_end() {
 }
 
 #[test]
-fn directed_edges_have_no_path_by_residues() {
+fn path_to_start_refuses_directed_edges() {
     let space = puzzles::rotation_and_swap(5, Powers::One).space();
     let start = space.tables().start();
     let search = Search::new(space, &Options::default()).unwrap();
@@ -170,7 +170,7 @@ fn directed_edges_have_no_path_by_residues() {
 }
 
 #[test]
-fn a_goal_is_found_in_its_layer_alone() {
+fn goals_are_found_in_exactly_their_layers() {
     let moves = puzzles::pancake(6);
     let chain = StabiliserChain::new(&moves.shape, &moves.moves, Effort::default()).unwrap();
     let layers = slow_layers(&moves);

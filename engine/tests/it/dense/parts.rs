@@ -213,7 +213,7 @@ fn a_thin_layer_reads_only_blocks_near_its_states() {
 }
 
 #[test]
-fn directed_moves_reach_only_states_that_no_layer_has() {
+fn layers_by_parts_with_directed_moves_are_those_in_memory() {
     let flips = puzzles::pancake(8);
     let rotation: Vec<u16> = (1..8).chain([0]).collect();
     let rotation = flips.shape.permutation(&rotation).unwrap();

@@ -58,7 +58,7 @@ fn spilled_runs_are_merged_and_removed() {
 }
 
 #[test]
-fn runs_are_spilled_where_two_layers_exceed_the_memory() {
+fn runs_are_spilled_if_two_layers_exceed_the_memory() {
     let dir = tempfile::tempdir().unwrap();
     let bytes = |run: &Run| match run {
         Run::Memory(run) => run.capacity_bytes(),

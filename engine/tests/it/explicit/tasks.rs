@@ -102,7 +102,7 @@ fn layer(depth: u32, region: u128) -> Layer {
 }
 
 #[test]
-fn a_failed_emit_leaves_no_exits_to_the_next() {
+fn exits_of_a_failed_emit_are_dropped() {
     let engine = Engine::sparse(Steps { seed: 0, steps: [10, 11] }, SHARDS);
     let exchange = Arc::new(Record::default());
     let mut task = task(&engine, Arc::clone(&exchange));
@@ -197,7 +197,7 @@ fn layers(engine: &Engine, states: u64) -> Vec<(LayerStats, Vec<u64>)> {
 }
 
 #[test]
-fn steps_and_pauses_change_nothing() {
+fn steps_and_pauses_do_not_change_layers() {
     let panex = Panex::new(PanexConfig { exhaust: true, ..PanexConfig::new(4) }).unwrap();
     let hanoi = Keyed::new(Hanoi::new(6, 4, false).unwrap()).unwrap();
     for engine in [Engine::tabled(panex, SHARDS), Engine::sparse(hanoi, SHARDS)] {

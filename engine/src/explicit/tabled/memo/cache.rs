@@ -172,7 +172,7 @@ impl Memo {
         self.buffer.clear();
     }
 
-    /// Ends a series of lookups: publishes the buffer and releases the generations.
+    /// Ends a series of lookups: publishes the buffer if it is large enough, and releases the generations.
     pub(in crate::explicit::tabled) fn release(&mut self) {
         self.publish();
         self.generations = None;
