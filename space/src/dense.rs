@@ -125,11 +125,11 @@ pub struct DenseTables {
 }
 
 impl DenseTables {
-    /// Checks that all numbers are in range. Converses are not compared with the moves; see
-    /// [`Self::check_converses`].
+    /// Checks that the tables are complete, that all numbers are in range, and that the start's block stands
+    /// for itself alone. Converses are not compared with the moves; see [`Self::check_converses`].
     ///
     /// # Errors
-    /// [`DenseError`] names the first number that is not.
+    /// [`DenseError`] names the shape, the table or the entry that is wrong.
     pub fn new(parts: DenseParts) -> Result<DenseTables, DenseError> {
         let shape = parts.shape;
         if shape.blocks == 0
@@ -245,7 +245,7 @@ impl DenseTables {
         &self.parts.goals
     }
 
-    /// Bytes of all tables.
+    /// Bytes of the tables of moves, converses, multiplicities and fixed positions, without the lane maps.
     pub fn bytes(&self) -> usize {
         let converses = self.parts.converses.as_ref().map_or(0, MoveTable::bytes);
         let fixed = self.fixed.as_ref().map_or(0, FixedPositions::bytes);

@@ -76,7 +76,7 @@ pub enum Values {
     Number,
     /// One of these words, each with its meaning.
     OneOf(&'static [(&'static str, &'static str)]),
-    /// None: the flag alone sets the parameter to `true`.
+    /// No value: the flag alone sets the parameter to `true`.
     Switch,
     /// The name of a file. Its content is the parameter's value, as [`file_value`] writes it.
     File,
@@ -240,7 +240,8 @@ impl Parameter {
         self
     }
 
-    /// The value as messages and names show it: a hash if the value is the content of a file.
+    /// The value as messages and names show it: a hash if the value is the content of a file. If `@` and a
+    /// file's name may be given instead of the value, a value without backslashes is shown itself.
     pub fn shown(&self, value: &str) -> String {
         let is_long = self.flag.takes_file && value.contains('\\');
         match self.flag.values {

@@ -9,8 +9,8 @@ pub trait SuccessorSink<T: Successor> {
     fn add(&mut self, successor: T);
 
     /// Takes successors that share their high bits, those of `high`; `lows` has the low bits of each.
-    /// The low 64 bits of `high` are 0 where one of `lows` has a 1. Of keys, it is fastest if the number
-    /// of low bits is that of [`KeySpace::local_bits`](crate::KeySpace::local_bits).
+    /// The low 64 bits of `high` are 0 where one of `lows` has a 1. With keys, it is fastest if the
+    /// number of low bits is that of [`KeySpace::local_bits`](crate::KeySpace::local_bits).
     #[inline]
     fn add_run(&mut self, high: T, lows: &[u64]) {
         for low in lows {

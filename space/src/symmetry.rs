@@ -14,7 +14,7 @@ use crate::tabled::Tabled;
 const SAMPLES: usize = 64;
 
 /// Checks that the start or the goal stands for one position only. If both stood for several, a search
-/// would find the distance of the nearest two of these positions.
+/// would find the distance between the nearest two of these positions.
 ///
 /// # Errors
 /// [`SpaceError::Conflict`] if both stand for several.

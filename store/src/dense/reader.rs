@@ -50,7 +50,7 @@ impl<'a> DenseReader<'a> {
     ///
     /// # Errors
     /// `Corrupt` if a chunk is damaged or has another numbering, `Read` if the file cannot be read, `Io` or
-    /// `NotFound` if a closed file cannot be opened, `Inconsistent` if `words` is not a range of whole blocks.
+    /// `NotFound` if a closed file cannot be opened, `Inconsistent` if `words` does not have whole blocks.
     pub fn read(&self, first: u32, words: &mut [u64]) -> Result<()> {
         let mut next = 0;
         for piece in self.pieces(first, words.len())? {
