@@ -118,7 +118,7 @@ impl<C: Eq + Hash> ClassNumbers<C> {
 }
 
 impl<S: Tabled> RegionCache<S> {
-    /// An empty cache that grows to about `bytes` bytes, or to [`INITIAL_REGIONS`] regions if these take more.
+    /// An empty cache that grows to about `bytes` bytes, at least to [`INITIAL_REGIONS`] regions.
     pub(super) fn new(
         space: Arc<S>,
         shards: u32,
