@@ -106,10 +106,20 @@ impl Backend {
 #[derive(Debug, Default)]
 struct Uploaded {
     job: String,
-    /// Objects of earlier checkpoints, until the last checkpoint is durable.
+    /// Objects of earlier checkpoints and of uploads that failed, until the next checkpoint is
+    /// durable. Some of them may also be in `last`, and some may not exist.
     earlier: HashSet<ObjectName>,
-    /// Objects of the last checkpoint.
+    /// Objects of the last checkpoint whose upload succeeded.
     last: HashSet<ObjectName>,
+}
+
+impl Uploaded {
+    /// Forgets the objects of other jobs.
+    fn enter(&mut self, job: &str) {
+        if self.job != job {
+            *self = Uploaded { job: job.to_owned(), ..Uploaded::default() };
+        }
+    }
 }
 
 impl CheckpointStore {
@@ -166,6 +176,7 @@ impl CheckpointStore {
         records: &[CheckpointFile],
     ) -> Result<(), UploadError> {
         let folder = &epoch.folder;
+        self.uploaded().enter(folder.job());
         let mut names = HashSet::new();
         for record in records {
             let name = ObjectName { job: folder.job().to_owned(), file: record.file.clone() };
@@ -186,9 +197,6 @@ impl CheckpointStore {
             names.insert(name);
         }
         let mut uploaded = self.uploaded();
-        if uploaded.job != folder.job() {
-            *uploaded = Uploaded { job: folder.job().to_owned(), ..Uploaded::default() };
-        }
         let last = std::mem::replace(&mut uploaded.last, names);
         uploaded.earlier.extend(last);
         Ok(())
@@ -208,11 +216,14 @@ impl CheckpointStore {
         if is_known && epoch.wait(platform, self.backend.len(name))?.is_ok_and(|len| len == bytes) {
             return Some(Ok(()));
         }
+        // Recorded before the upload: one that fails may leave an object.
+        self.uploaded().earlier.insert(name.clone());
         epoch.wait(platform, self.backend.put(name, path))
     }
 
-    /// Deletes the objects that only earlier checkpoints need. The last checkpoint must be durable.
-    /// Objects that cannot be deleted stay. If the epoch ends meanwhile, the remaining ones are
+    /// Deletes the objects that the last checkpoint does not need: those of earlier checkpoints and
+    /// of uploads that failed. The last checkpoint must be durable. Objects that cannot be deleted
+    /// stay. If the epoch ends meanwhile, the remaining ones are
     /// deleted after the job's next checkpoint.
     pub(crate) fn delete_superseded(&self, platform: &dyn Platform, epoch: &Epoch) {
         let mut superseded: Vec<ObjectName> = {
@@ -222,7 +233,9 @@ impl CheckpointStore {
         };
         while let Some(name) = superseded.last() {
             let Some(deleted) = epoch.wait(platform, self.backend.delete(name)) else { break };
-            if let Err(error) = deleted {
+            if let Err(error) = deleted
+                && !error.is_missing()
+            {
                 let (job, worker) = (epoch.folder.job(), epoch.own);
                 tracing::warn!(job, worker, "{name} stays in the store: {error}");
             }
@@ -272,5 +285,95 @@ impl CheckpointStore {
         let mut copy = pace.exclude(LocalCopy::create(platform, to)).await?;
         let next = async || object.next().await.map_err(source);
         copy.fill(record.bytes, &mut pace, next).await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use strata_engine::explicit::{Inbox, InboxOptions};
+    use strata_proto::platform::System;
+    use strata_store::{EncodeOptions, FaultyFs, Hex64, JobDir, LocalWidth, Weight};
+    use tokio::runtime::Runtime;
+
+    use super::*;
+    use crate::epoch::EpochParts;
+    use crate::orders::EpochId;
+
+    const WORKER: &str = "0123456789abcdef0123456789abcdef";
+
+    fn epoch(folder: JobDir) -> Epoch {
+        let options = InboxOptions {
+            memory: 0,
+            width: LocalWidth::One,
+            job: folder.job().to_owned(),
+            folder: folder.path().to_owned(),
+            prefix: "run-000".to_owned(),
+            recycled_runs: 1,
+            encode: EncodeOptions::default(),
+        };
+        let inbox = Arc::new(Inbox::new(Arc::clone(folder.fs()), options).unwrap());
+        Epoch::new(EpochParts {
+            id: EpochId { incarnation: 1, number: 1 },
+            own: 0,
+            folder,
+            inbox,
+            owners: Arc::new([0]),
+            locals: 1,
+            exit_edges: 1,
+            links: BTreeMap::new(),
+        })
+    }
+
+    /// A checkpoint's file of four bytes, which is created.
+    fn file(folder: &JobDir, file: &str) -> CheckpointFile {
+        std::fs::write(folder.file_path(file).unwrap(), "1234").unwrap();
+        CheckpointFile {
+            depth: 1,
+            worker: 0,
+            file: file.to_owned(),
+            bytes: 4,
+            states: 1,
+            positions: 1,
+            regions: 1,
+            generated: 1,
+            digest: Weight([0; 2]),
+            seal: Hex64(0),
+        }
+    }
+
+    #[test]
+    fn objects_of_a_failed_upload_are_deleted_after_the_next_checkpoint() {
+        let runtime = Runtime::new().unwrap();
+        let platform = System::new(runtime.handle());
+        let data = tempfile::tempdir().unwrap();
+        let fs = FaultyFs::new();
+        let folder =
+            JobDir::attach(Arc::new(fs.clone()), &data.path().join("data"), "job").unwrap();
+        let url = format!("file://{}", data.path().join("store").display());
+        let shared: Arc<dyn Fs> = Arc::new(fs.clone());
+        let store = CheckpointStore::open(&url, &shared, WORKER).unwrap();
+        let stored = || {
+            let files = std::fs::read_dir(data.path().join("store/job")).unwrap();
+            let mut names: Vec<_> = files.map(|file| file.unwrap().file_name()).collect();
+            names.sort_unstable();
+            names
+        };
+        let [first, second, third, fourth] =
+            ["first", "second", "third", "fourth"].map(|name| file(&folder, name));
+        let epoch = epoch(folder);
+        store.upload(&*platform, &epoch, &[first.clone()]).unwrap();
+        store.delete_superseded(&*platform, &epoch);
+        // The disk is full in the middle of the third file.
+        fs.fill_after(6);
+        let uploaded = store.upload(&*platform, &epoch, &[first, second, third]);
+        assert!(matches!(uploaded, Err(UploadError::DiskFull { .. })), "{uploaded:?}");
+        assert_eq!(stored(), ["first", "second"]);
+        fs.heal();
+        store.upload(&*platform, &epoch, &[fourth]).unwrap();
+        assert_eq!(stored(), ["first", "fourth", "second"]);
+        store.delete_superseded(&*platform, &epoch);
+        assert_eq!(stored(), ["fourth"]);
     }
 }

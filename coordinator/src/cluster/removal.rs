@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use strata_proto::net::limits;
-use strata_proto::platform::Instant;
+use strata_proto::platform::{Instant, Panicked};
 use strata_proto::v1;
 use strata_store::check_name;
 
@@ -24,6 +24,17 @@ const LIST_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Interval at which [`holders`] reads the journal's tombstones.
 const POLL_INTERVAL: Duration = Duration::from_millis(20);
+
+/// Why the workers that hold files of removed jobs are unknown.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum HoldersError {
+    /// The journal cannot be read.
+    #[error(transparent)]
+    Journal(#[from] JournalError),
+    /// The read panicked, which is a bug.
+    #[error("the read of the journal panicked: {0}")]
+    Panicked(#[from] Panicked),
+}
 
 /// Sends removals to workers and records their confirmations, until the task is aborted.
 pub(crate) async fn run(cluster: Arc<Cluster>) {
@@ -83,17 +94,17 @@ pub(crate) fn remove_logs(cluster: &Cluster) -> Result<(), JournalError> {
 /// Returns the workers, live or not, that may still hold some.
 ///
 /// # Errors
-/// Those of the journal.
+/// `Journal` if the journal cannot be read, `Panicked` if the read panics.
 pub(crate) async fn holders(
     cluster: &Arc<Cluster>,
     jobs: &Arc<Vec<String>>,
     timeout: Duration,
-) -> Result<Vec<WorkerNumber>, JournalError> {
+) -> Result<Vec<WorkerNumber>, HoldersError> {
     let begun = Instant::now();
     loop {
         let (shared, of) = (Arc::clone(cluster), Arc::clone(jobs));
         let holders = cluster.platform().blocking(move || shared.journal.holders(&of)).await;
-        let holders = holders.unwrap_or_else(|_| Ok(Vec::new()))?;
+        let holders = holders??;
         let is_awaited = |worker: &WorkerNumber| cluster.membership.is_alive(*worker);
         if begun.elapsed() >= timeout || !holders.iter().any(is_awaited) {
             return Ok(holders);
@@ -129,5 +140,33 @@ pub(crate) async fn held_jobs(
             Some(last) => after = last,
             None => return Some(held),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use strata_proto::platform::System;
+    use strata_run::catalogue::Registry;
+    use tokio::runtime::Runtime;
+
+    use super::*;
+    use crate::cluster::context::ClusterOptions;
+    use crate::cluster::job_view::JobViews;
+    use crate::journal::operations::Journal;
+
+    #[test]
+    fn holders_are_unknown_if_the_read_of_the_journal_does_not_end() {
+        let folder = tempfile::tempdir().unwrap();
+        let journal = Journal::open(&folder.path().join("journal")).unwrap();
+        let mut options = ClusterOptions::for_tests(Registry::shipped());
+        // A runtime that has ended drops the work that it is given.
+        let ended = Runtime::new().unwrap();
+        options.platform = System::new(ended.handle());
+        drop(ended);
+        let cluster = Cluster::new(options, journal, JobViews::new(folder.path()), 1);
+        let jobs = Arc::default();
+        let holders = holders(&cluster, &jobs, Duration::ZERO);
+        let error = Runtime::new().unwrap().block_on(holders).unwrap_err();
+        assert!(matches!(error, HoldersError::Panicked(_)), "{error}");
     }
 }

@@ -15,13 +15,26 @@ use super::error::JournalError;
 use super::index::{by_name, check_numbers};
 use super::operations::Journal;
 use super::records::{ENDED, JOBS, JobRecord, SUBMITTED, end_key, no_job, record, submission_key};
-use super::table::{ALL, END};
+use super::table::{ALL, END, Reading};
 use crate::entry::{ClusterCheckpoint, EndState, JobEntry, JobOptions, JobState};
 
 type Result<T> = std::result::Result<T, JournalError>;
 
 /// Most jobs in a part of a list.
 const PART: usize = 256;
+
+/// The jobs of the journal at one moment.
+#[derive(Debug)]
+pub(crate) struct Census {
+    /// Number of queued jobs.
+    pub(crate) queued: usize,
+    /// The running jobs, in the order of the queue.
+    pub(crate) running: Vec<JobEntry>,
+    /// The jobs that ended last, newest first. They lack files and owners.
+    pub(crate) newest_ended: Vec<JobEntry>,
+    /// Number of ended jobs in each state.
+    pub(crate) ended: [(EndState, u64); 4],
+}
 
 /// Some jobs of a list.
 #[derive(Debug, PartialEq)]
@@ -126,30 +139,25 @@ impl Journal {
     /// # Errors
     /// `Io`, `Corrupt` or `Unusable`, see [`Journal`].
     pub(crate) fn newest_ended(&self, most: usize) -> Result<(Vec<JobEntry>, bool)> {
-        self.store().read(|tx| {
-            let ended = tx.last_some::<EndedJob>(ENDED, most)?;
-            let ids = ended.iter().map(|(_, job)| job.id.as_str());
-            let records = tx.get_all::<ListedRecord>(JOBS, ids)?;
-            let jobs = records.into_iter().flatten().map(|record| record.into());
-            let jobs = jobs.map(|(_, entry): (u64, JobEntry)| entry).collect();
-            Ok((jobs, tx.count(ENDED)? > most as u64))
-        })
+        self.store().read(|tx| Ok((newest_ended(tx, most)?, tx.count(ENDED)? > most as u64)))
     }
 
-    /// The number of ended jobs in each state. Reads the whole index of ended jobs.
+    /// The running jobs, the `most` jobs that ended last, and the number of jobs in each state, all
+    /// at one moment. Reads the whole index of ended jobs.
     ///
     /// # Errors
     /// `Io`, `Corrupt` or `Unusable`, see [`Journal`].
-    pub(crate) fn ended_counts(&self) -> Result<[(EndState, u64); 4]> {
-        let states = [EndState::Stopped, EndState::Cancelled, EndState::Failed, EndState::Done];
-        let mut counts = states.map(|state| (state, 0));
+    pub(crate) fn census(&self, most: usize) -> Result<Census> {
+        let ((queued, running), lock) = self.unended_locked(|jobs| {
+            (jobs.queued(), jobs.running().map(str::to_owned).collect::<Vec<String>>())
+        })?;
         self.store().read(|tx| {
-            tx.each::<EndedJob>(ENDED, ALL, |_, job| {
-                let count = counts.iter_mut().find(|(state, _)| *state == job.state);
-                count.into_iter().for_each(|(_, count)| *count += 1);
-                Ok(ControlFlow::Continue(()))
-            })?;
-            Ok(counts)
+            // The transaction has begun: it reads the states of the jobs that the index had.
+            drop(lock);
+            let running = tx.get_all::<JobRecord>(JOBS, running.iter().map(String::as_str))?;
+            let running = running.into_iter().flatten().map(|record| record.entry).collect();
+            let (newest_ended, ended) = (newest_ended(tx, most)?, ended_counts(tx)?);
+            Ok(Census { queued, running, newest_ended, ended })
         })
     }
 
@@ -177,6 +185,27 @@ impl Journal {
             Ok(JobPart { jobs, next })
         })
     }
+}
+
+/// The `most` jobs that ended last, newest first, without files and owners.
+fn newest_ended(tx: &Reading, most: usize) -> Result<Vec<JobEntry>> {
+    let ended = tx.last_some::<EndedJob>(ENDED, most)?;
+    let ids = ended.iter().map(|(_, job)| job.id.as_str());
+    let records = tx.get_all::<ListedRecord>(JOBS, ids)?;
+    let jobs = records.into_iter().flatten().map(|record| record.into());
+    Ok(jobs.map(|(_, entry): (u64, JobEntry)| entry).collect())
+}
+
+/// The number of ended jobs in each state. Reads the whole index of ended jobs.
+fn ended_counts(tx: &Reading) -> Result<[(EndState, u64); 4]> {
+    let states = [EndState::Stopped, EndState::Cancelled, EndState::Failed, EndState::Done];
+    let mut counts = states.map(|state| (state, 0));
+    tx.each::<EndedJob>(ENDED, ALL, |_, job| {
+        let count = counts.iter_mut().find(|(state, _)| *state == job.state);
+        count.into_iter().for_each(|(_, count)| *count += 1);
+        Ok(ControlFlow::Continue(()))
+    })?;
+    Ok(counts)
 }
 
 impl From<JobRecord> for (u64, JobEntry) {

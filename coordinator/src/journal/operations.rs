@@ -15,7 +15,7 @@ use super::error::JournalError;
 use super::file::{self, Store};
 use super::index::{by_name, has_job, unended, was_removed};
 use super::names::{Registration, WorkerName};
-use super::queue::{QueueIndex, Unended};
+use super::queue::{IndexLock, QueueIndex, Unended};
 use super::records::{
     COUNTS, Counts, ENDED, FORMAT, JOBS, JobRecord, LAYERS, META, NAMES, SUBMITTED, TOMBSTONES,
     WORKERS, counts, next, record, submission_key,
@@ -255,6 +255,15 @@ impl Journal {
     /// `Io`, `Corrupt` or `Unusable`, see [`Journal`].
     pub(crate) fn unended<T>(&self, read: impl FnOnce(&Unended) -> T) -> Result<T> {
         self.queue.read(|| self.store.read(unended), read)
+    }
+
+    /// As [`Self::unended`]. Also returns the lock of the index: no job changes its state until it
+    /// is dropped.
+    pub(super) fn unended_locked<T>(
+        &self,
+        read: impl FnOnce(&Unended) -> T,
+    ) -> Result<(T, IndexLock<'_>)> {
+        self.queue.read_locked(|| self.store.read(unended), read)
     }
 
     /// Queues a job and returns it with `true`. Its id is `id_prefix` and six random letters. If a

@@ -149,8 +149,11 @@ pub(super) struct QueueIndex {
     known: Mutex<Option<Unended>>,
 }
 
+/// Lock of the index.
+pub(super) type IndexLock<'a> = MutexGuard<'a, Option<Unended>>;
+
 impl QueueIndex {
-    fn known(&self) -> MutexGuard<'_, Option<Unended>> {
+    fn known(&self) -> IndexLock<'_> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -183,11 +186,22 @@ impl QueueIndex {
         load: impl FnOnce() -> Result<Unended>,
         read: impl FnOnce(&Unended) -> T,
     ) -> Result<T> {
+        self.read_locked(load, read).map(|(result, _)| result)
+    }
+
+    /// As [`Self::read`]. Also returns the lock of the index: no job changes its state until it is
+    /// dropped.
+    pub(super) fn read_locked<T>(
+        &self,
+        load: impl FnOnce() -> Result<Unended>,
+        read: impl FnOnce(&Unended) -> T,
+    ) -> Result<(T, IndexLock<'_>)> {
         let mut known = self.known();
-        if let Some(unended) = &*known {
-            return Ok(read(unended));
-        }
-        Ok(read(known.insert(load()?)))
+        let result = match &*known {
+            Some(unended) => read(unended),
+            None => read(known.insert(load()?)),
+        };
+        Ok((result, known))
     }
 }
 

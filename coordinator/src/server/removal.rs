@@ -14,7 +14,7 @@ use super::streams::{MessageSender, parts, send};
 use super::view;
 use crate::cluster::context::Cluster;
 use crate::cluster::job_view::JobView;
-use crate::cluster::removal::{held_jobs, holders, remove_logs};
+use crate::cluster::removal::{HoldersError, held_jobs, holders, remove_logs};
 use crate::cluster::retention::BATCH;
 use crate::entry::{EndState, JobEntry, WorkerEntry, WorkerNumber};
 use crate::journal::error::JournalError;
@@ -72,7 +72,11 @@ async fn waiting_for(
     jobs: Vec<String>,
     mut workers: BTreeSet<WorkerNumber>,
 ) -> Result<Vec<String>, Status> {
-    let left = holders(cluster, &Arc::new(jobs), WAIT).await.map_err(status)?;
+    let left = holders(cluster, &Arc::new(jobs), WAIT).await;
+    let left = left.map_err(|error| match error {
+        HoldersError::Journal(error) => status(error),
+        HoldersError::Panicked(_) => Status::internal(error.to_string()),
+    })?;
     workers.extend(left);
     if workers.is_empty() {
         return Ok(Vec::new());

@@ -11,6 +11,7 @@ use crate::cluster::membership::MemberView;
 use crate::cluster::work::JobWork;
 use crate::entry::{EndState, JobEntry};
 use crate::journal::error::JournalError;
+use crate::journal::lists::Census;
 
 /// Time for which a job has series after its end, in seconds.
 pub(super) const ENDED_SECONDS: u64 = 24 * 60 * 60;
@@ -76,17 +77,10 @@ pub(super) type Jobs = (BTreeMap<v1::JobState, u64>, BTreeMap<String, JobMetrics
 /// The number of jobs in each state, and the jobs that have series at the time `now`, in seconds
 /// since 1970.
 pub(super) fn jobs(cluster: &Cluster, now: u64) -> Result<Jobs, JournalError> {
-    // The reads are transactions of their own. A job that is resumed between them has the series of
-    // a running job; one that ends between them has none.
     let since = now.saturating_sub(ENDED_SECONDS);
-    let ended = cluster.journal.ended_counts()?;
-    let (mut last, _) = cluster.journal.newest_ended(ENDED_JOBS)?;
-    last.retain(|job| job.ended >= Some(since));
-    let (queued, running) = cluster.journal.unended(|jobs| {
-        (jobs.queued(), jobs.running().map(str::to_owned).collect::<Vec<String>>())
-    })?;
-    let running = cluster.journal.find_each(&running)?;
-    let entries = last.iter().chain(&running);
+    let Census { queued, running, mut newest_ended, ended } = cluster.journal.census(ENDED_JOBS)?;
+    newest_ended.retain(|job| job.ended >= Some(since));
+    let entries = newest_ended.iter().chain(&running);
     let jobs = entries.map(|entry| (entry.id.clone(), job_metrics(cluster, entry)));
     let jobs: BTreeMap<String, JobMetrics> = jobs.collect();
 

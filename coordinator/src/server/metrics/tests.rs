@@ -203,6 +203,26 @@ fn running_jobs_have_series_from_the_start() {
 }
 
 #[test]
+fn a_job_that_ends_during_a_scrape_counts_once_and_has_series() {
+    let (_folder, cluster) = cluster();
+    let job = submit(&cluster);
+    end(&cluster, &job, JobState::Running);
+    let snapshot = std::thread::scope(|scope| {
+        let mut scrape = None;
+        let cancel = |entry: &mut JobEntry| {
+            // The scrape reads the journal before the job's end is committed.
+            scrape = Some(scope.spawn(|| Snapshot::take(&cluster).unwrap()));
+            std::thread::sleep(Duration::from_millis(100));
+            entry.state = JobState::Cancelled;
+        };
+        cluster.journal.update(&job.id, cancel).unwrap();
+        scrape.unwrap().join().unwrap()
+    });
+    assert_eq!(snapshot.counts.values().sum::<u64>(), 1, "{:?}", snapshot.counts);
+    assert!(snapshot.jobs.contains_key(&job.id), "{:?}", snapshot.jobs);
+}
+
+#[test]
 fn ended_jobs_with_series_are_the_last_ones() {
     let (_folder, cluster) = cluster();
     let jobs: Vec<JobEntry> = (0..ENDED_JOBS + 3).map(|_| submit(&cluster)).collect();
