@@ -342,7 +342,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stop_that_is_no_limit_is_not_stored() {
+    fn stop_reasons_other_than_limits_are_refused() {
         let state = JobState::Stopped(StopReason::Interrupted);
         assert!(serde_json::to_string(&state).is_err());
         assert!(serde_json::from_str::<JobState>(r#"{"stopped":"interrupted"}"#).is_err());

@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn a_job_of_several_workers_has_what_the_others_leave() {
+    fn a_job_of_several_workers_gets_the_workers_that_are_left() {
         let jobs = [several(&[0, 1, 2]), one(&[])];
         assert_eq!(divided(&[0, 1, 2], &jobs), [vec![1, 2], vec![0]]);
         let jobs = [several(&[1, 2]), one(&[0])];
@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn a_worker_that_no_session_has_comes_first_then_one_that_holds_the_checkpoint() {
+    fn idle_workers_are_preferred_and_among_them_checkpoint_holders() {
         let held = ActiveJob { holders: vec![0, 2], ..one(&[]) };
         let jobs = [several(&[0, 1]), held.clone()];
         assert_eq!(divided(&[0, 1, 2, 3], &jobs), [vec![0, 1, 3], vec![2]]);
@@ -258,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn jobs_of_one_worker_overtake_those_that_wait_for_the_other_of_several() {
+    fn jobs_of_one_worker_overtake_a_waiting_job_of_several_workers() {
         use Need::{One, Several};
         let waiting = [Several, One, Several, One];
         assert_eq!(start_order(1, &[One], &waiting), [0, 1, 2, 3]);

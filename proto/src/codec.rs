@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn the_field_is_skipped_by_programs_that_do_not_know_it() {
+    fn other_decoders_skip_the_checksum() {
         let message = layer(7, 1000, 3);
         assert_eq!(LayerRecord::decode(&*encode(&message)), Ok(message));
     }
@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn a_message_is_not_taken_for_one_of_another_type() {
+    fn decoding_a_message_as_another_type_fails() {
         let bytes = encode(&Advance { depth: 7, ..Advance::default() });
         assert_eq!(
             decode::<Advance>(bytes.clone().into()).unwrap(),
@@ -169,7 +169,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_flipped_bit_is_noticed(
+        fn a_flipped_bit_is_detected(
             depth in any::<u32>(), states in any::<u64>(), first in any::<u64>(),
             place in any::<prop::sample::Index>(),
         ) {

@@ -21,7 +21,7 @@ mod tests {
     use super::stamp;
 
     #[test]
-    fn the_generated_code_is_that_of_the_protocols_files() {
+    fn the_generated_code_matches_the_protocol_files() {
         let sources = concat!(
             include_str!("../v1/common.proto"),
             include_str!("../v1/control.proto"),

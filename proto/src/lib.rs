@@ -22,7 +22,7 @@ mod tests {
     use prost::Message;
 
     #[test]
-    fn messages_survive_the_wire() {
+    fn messages_survive_encoding_and_decoding() {
         let layer = LayerRecord {
             depth: 441,
             states: 19_331,

@@ -35,7 +35,7 @@ fn check(name: &str) {
 }
 
 #[test]
-fn inputs_keep_the_properties_of_their_targets() {
+fn seeds_corpus_and_mutations_have_no_findings() {
     let _turn = turn();
     for (name, _) in targets::all() {
         check(name);
@@ -76,7 +76,7 @@ impl Target for Example {
 }
 
 #[test]
-fn defects_are_found() {
+fn panics_wrong_results_and_excess_memory_are_found() {
     let _turn = turn();
     let found = |input: &[u8]| replay(&mut Example, input).unwrap_err();
     assert_eq!(replay(&mut Example, b"abc"), Ok(Outcome::Accepted));
@@ -87,7 +87,7 @@ fn defects_are_found() {
 }
 
 #[test]
-fn a_seed_finds_the_same_again() {
+fn runs_with_one_seed_have_the_same_findings() {
     let _turn = turn();
     let options = Options { seed: 3, runs: Some(3000), ..Options::default() };
     // The text of a finding may have figures of memory.

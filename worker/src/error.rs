@@ -333,7 +333,7 @@ mod tests {
     }
 
     #[test]
-    fn only_a_full_disk_is_reported_as_one() {
+    fn only_a_full_disk_is_reported_as_disk_full() {
         let kinds = [
             (io::ErrorKind::StorageFull, FailureKind::DiskFull),
             (io::ErrorKind::QuotaExceeded, FailureKind::DiskFull),

@@ -342,7 +342,7 @@ mod tests {
     }
 
     #[tokio::test(flavor = "multi_thread")]
-    async fn a_worker_that_sends_hardly_anything_does_not_hold_another() {
+    async fn a_transfer_without_enough_progress_is_interrupted() {
         for (fault, why) in [
             (Fault::Empty, "no bytes came in 500ms"),
             (Fault::Trickle, " bytes came in 500ms, not 32768"),

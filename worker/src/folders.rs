@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn only_folders_of_the_journal_that_are_not_in_use_are_taken() {
+    fn only_unused_folders_of_the_journal_are_taken() {
         let data = tempfile::tempdir().unwrap();
         let active = ActiveFolder::default();
         for (job, mark) in [("a", Some("mine")), ("b", Some("other")), ("old", None)] {

@@ -180,7 +180,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn files_that_a_killed_start_has_left_are_removed() {
+    async fn temporary_files_of_a_killed_start_are_removed() {
         let folder = tempfile::tempdir().unwrap();
         let data_dir = folder.path().join("data");
         std::fs::create_dir(&data_dir).unwrap();

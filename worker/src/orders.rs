@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn an_order_is_not_taken_for_one_of_an_earlier_incarnation() {
+    fn orders_with_equal_numbers_differ_by_incarnation() {
         let log = log();
         assert!(matches!(log.register(&order(3, 1)), OrderStatus::New));
         let epoch = EpochId { incarnation: 1, number: 3 };

@@ -252,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn a_missing_file_is_not_found_and_an_unreadable_one_is_lost() {
+    fn a_missing_file_is_not_found_and_an_unreadable_one_is_data_loss() {
         let (fs, (data, record)) = (FaultyFs::new(), data_dir(100));
         let answer = |record: &v1::LayerFile| {
             open(Arc::new(fs.clone()), data.path(), "job", record.clone()).map(|(_, name)| name)
@@ -270,7 +270,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_file_that_cannot_be_read_to_its_end_is_lost() {
+    async fn a_read_error_in_the_middle_of_a_file_is_data_loss() {
         let (fs, (data, record)) = (FaultyFs::new(), data_dir(2 * limits::CHUNK_BYTES));
         let (file, name) = open(Arc::new(fs.clone()), data.path(), "job", record).unwrap();
         fs.fail_reads_at(NAME, limits::CHUNK_BYTES as u64);

@@ -265,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn a_copy_that_fails_leaves_the_old_file_and_no_other() {
+    fn a_failed_copy_keeps_the_old_file_and_leaves_no_temporary_file() {
         let parent = tempfile::tempdir().unwrap();
         let source = parent.path().join("source");
         std::fs::write(&source, "old").unwrap();
@@ -289,7 +289,7 @@ mod tests {
     }
 
     #[test]
-    fn a_start_removes_what_earlier_processes_of_the_worker_have_left() {
+    fn a_start_removes_temporary_files_of_the_workers_earlier_processes() {
         let parent = tempfile::tempdir().unwrap();
         let job = parent.path().join("job");
         std::fs::create_dir(&job).unwrap();

@@ -303,7 +303,7 @@ impl Session {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_session_that_is_given_up_ends_the_fetch_of_a_file() {
+async fn the_end_of_a_session_ends_its_file_transfer() {
     let mut session = Session::begin().await;
     session.order(3, What::Release(v1::Release {}));
     let given_up = session.answer(2).await;
@@ -319,7 +319,7 @@ async fn a_session_that_is_given_up_ends_the_fetch_of_a_file() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_worker_that_ends_gives_up_the_fetch_of_a_file() {
+async fn the_end_of_a_worker_ends_its_file_transfer() {
     let session = Session::begin().await;
     session.worker.stop.send(()).unwrap();
     let mut received = session.received;

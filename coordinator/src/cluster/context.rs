@@ -291,7 +291,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_worker_that_leaves_stays_while_others_may_take_over_its_files() {
+    async fn a_leaving_worker_is_not_dismissed_while_others_may_take_over_its_files() {
         let folder = tempfile::tempdir().unwrap();
         let options = ClusterOptions::for_tests(Registry::shipped());
         let journal = Journal::open(&folder.path().join("journal")).unwrap();

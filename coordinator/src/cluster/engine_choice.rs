@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn the_least_budget_is_that_of_the_workers_that_are_there() {
+    fn the_least_budget_ignores_lost_and_leaving_workers() {
         let least = |members: &[MemberView]| WorkerBudget::least(members).map(|least| least.memory);
         assert_eq!(least(&[]), None);
         let (gone, leaving) = (member(1, false, false), member(2, true, true));

@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_worker_of_a_layer_keeps_the_others_waiting() {
+    fn only_the_slowest_worker_of_a_layer_has_a_straggler_share() {
         let (pace, now) = (Pace::default(), Instant::now());
         pace.add(&[part(0, 300, 2), part(1, 500, 10), part(2, 100, 4)], now);
         let of = |worker| pace.of(worker, now);

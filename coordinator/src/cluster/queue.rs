@@ -129,7 +129,7 @@ mod tests {
     use crate::journal::operations::Journal;
 
     #[tokio::test(flavor = "multi_thread")]
-    async fn a_panic_of_a_job_is_one_of_the_queue() {
+    async fn a_panic_in_the_thread_of_a_job_propagates_to_the_queue() {
         let folder = tempfile::tempdir().unwrap();
         let options = ClusterOptions::for_tests(Registry::shipped());
         let journal = Journal::open(&folder.path().join("journal")).unwrap();

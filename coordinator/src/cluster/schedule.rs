@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn a_job_that_has_ended_is_granted_nothing() {
+    fn a_job_that_is_not_active_is_granted_no_workers() {
         let schedule = Schedule::default();
         assert_eq!(schedule.take("gone", &[0], |usable| (vec![0], usable.len())), 0);
         assert_eq!(schedule.grant("gone", &[0]), Grant::default());

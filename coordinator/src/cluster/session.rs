@@ -326,7 +326,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_session_that_begins_waits_for_no_one_who_wants_its_end() {
+    async fn a_starting_session_stops_at_once_on_cancellation_shutdown_or_a_leaving_worker() {
         let folder = tempfile::tempdir().unwrap();
         let journal = Journal::open(&folder.path().join("journal")).unwrap();
         let views = JobViews::new(folder.path());

@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn the_job_that_changed_least_recently_makes_room() {
+    fn at_the_limit_the_least_recently_changed_job_is_dropped() {
         let work = Work::default();
         for number in 0..JOBS {
             work.add_session(&number.to_string());

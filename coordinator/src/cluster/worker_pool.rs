@@ -355,7 +355,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_answer_to_another_kind_of_order_is_named_with_the_expected_one() {
+    fn an_answer_of_the_wrong_kind_is_reported_with_the_expected_kind() {
         let outcomes = [
             ("Noted", Outcome::Noted(v1::Noted {})),
             ("LayerReport", Outcome::Layer(v1::LayerReport::default())),

@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn each_alert_has_a_key_of_its_own_that_stays() {
+    fn each_alert_has_a_unique_and_stable_key() {
         let silent = |number: u32, seconds: f64| Worker {
             number,
             name: format!("worker-{number}"),
@@ -215,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn a_worker_that_took_its_leave_is_missed_only_by_a_job() {
+    fn a_worker_that_left_causes_an_alert_only_if_a_job_waits_for_it() {
         let left = Worker { leaving: true, ..worker(false, 0) };
         let mut rules = AlertRules::default();
         assert!(rules.apply(&overview(left.clone(), Job::default()), 0.0).is_empty());

@@ -55,7 +55,7 @@ mod tests {
     }
 
     #[test]
-    fn modules_import_only_files_that_there_are() {
+    fn modules_import_only_existing_files() {
         for (path, kind, content) in FILES {
             let text = std::str::from_utf8(content).unwrap();
             let imports = text.split("from \"./").skip(1).filter_map(|rest| rest.split('"').next());

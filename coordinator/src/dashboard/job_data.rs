@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn an_update_reads_what_is_new_and_what_was_searched_again() {
+    fn an_update_reads_new_and_repeated_layers() {
         let source = TestSource::default();
         source.edit(|job, layers| {
             *layers = (0..10).map(layer).collect();

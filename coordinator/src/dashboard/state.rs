@@ -232,7 +232,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_values_used_last_are_kept() {
+    fn the_most_recently_used_values_are_kept() {
         let mut recent = Recent::new(2);
         recent.insert("a", 1);
         recent.insert("b", 2);

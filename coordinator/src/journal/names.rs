@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn hosts_of_one_name_and_port_are_told_apart() {
+    fn workers_of_equal_host_names_and_ports_get_different_names() {
         let mut known = Known::default();
         known.register(0, "box", false, "10.0.0.1:7071", &[]);
         known.register(1, "box", false, "10.0.0.2:7071", &[0]);

@@ -261,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn a_worker_that_could_run_no_job_is_refused() {
+    fn a_worker_without_memory_or_threads_for_a_job_is_refused() {
         check(&hello(1, 16 << 20)).unwrap();
         check(&hello(3, 32 << 20)).unwrap();
         for (threads, memory, why) in [
@@ -277,7 +277,7 @@ mod tests {
     }
 
     #[test]
-    fn the_protocols_files_name_its_version() {
+    fn the_protocol_files_name_the_protocol_version() {
         let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../proto/v1");
         for file in ["common", "control", "exchange", "jobs"] {
             let text = std::fs::read_to_string(folder.join(format!("{file}.proto"))).unwrap();

@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn files_that_a_killed_start_has_left_are_removed() {
+    async fn temporary_files_of_a_killed_start_are_removed() {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join(".journal.redb.abc234.new"), "x").unwrap();
         std::fs::write(folder.path().join("mine.new"), "x").unwrap();

@@ -221,7 +221,7 @@ mod tests {
     use super::*;
 
     #[tokio::test(start_paused = true)]
-    async fn the_wait_for_a_silent_worker_ends() {
+    async fn a_call_to_a_silent_worker_times_out() {
         let silent = in_time::<()>("w1", std::future::pending()).await.unwrap_err();
         assert_eq!(silent.code(), Code::Unavailable);
         assert_eq!(silent.message(), "worker w1: no message came in 60s");
@@ -230,7 +230,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_worker_that_sends_parts_without_content_is_left() {
+    async fn a_stream_of_empty_parts_from_a_worker_times_out() {
         let pace = Pace::of_bytes(LONGEST_WAIT);
         let stalled = loop {
             let empty = async {

@@ -70,7 +70,7 @@ mod tests {
     }
 
     #[test]
-    fn every_0th_layer_cannot_be_kept() {
+    fn keeping_every_0th_layer_is_refused() {
         let keep = Some(v1::KeepLayers { which: Some(Which::Every(0)) });
         let options = v1::JobOptions { keep, ..v1::JobOptions::default() };
         assert_eq!(options_from(options).unwrap_err().to_string(), "keep: every must be positive");

@@ -334,7 +334,7 @@ mod tests {
     }
 
     #[test]
-    fn samples_go_on_in_the_next_file() {
+    fn sampled_states_are_evenly_spaced_across_files() {
         // All indices that are listed over files of these sizes.
         let listed = |step: u64, files: &[u64]| {
             let (mut skip, mut start, mut all) = (0, 0, Vec::new());

@@ -88,7 +88,7 @@ fn a_submission_with_a_name_is_idempotent() {
 }
 
 #[test]
-fn the_name_of_a_job_that_has_ended_is_used_again_only_on_request() {
+fn the_name_of_an_ended_job_is_reused_only_on_request() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("journal.redb");
     let journal = Journal::open(&path).unwrap();

@@ -257,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn no_file_is_replaced() {
+    fn existing_files_are_not_replaced() {
         let folder = tempfile::tempdir().unwrap();
         let files = ClusterCertificates::of(folder.path());
         assert!(!files.exist());

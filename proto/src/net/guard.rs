@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn answers_to_many_wrong_tokens_wait_and_the_right_one_does_not() {
+    async fn wrong_tokens_beyond_the_limit_are_delayed_and_the_right_one_is_not() {
         let guard = guard(Some(Token::for_tests(SECRET)));
         let stranger = || Caller::for_tests([10, 0, 0, 1].into());
         for number in 0..12 {

@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn regular_depths_are_one_range() {
+    fn evenly_spaced_depths_form_one_range() {
         for (step, count) in [(1, 1_000_000), (7, 30_000)] {
             let (files, names) = kept(3, (0..count).map(|number| 5 + number * step));
             assert_eq!(files.layers, [v1::LayerRange { first: 5, count, step }]);
@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn other_depths_and_names_survive() {
+    fn irregular_depths_and_other_names_survive_a_round_trip() {
         let depths = [0, 1, 2, 10, 12, 14, 15, 99, u32::MAX - 1, u32::MAX];
         let (mut files, mut names) = kept(12, depths);
         for (depth, name) in

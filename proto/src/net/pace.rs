@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn silence_empty_parts_and_a_trickle_stall() {
+    async fn a_stream_stalls_on_silence_empty_parts_or_a_trickle() {
         let pace = Pace::of_bytes(WINDOW);
         let silent = pace.wait(pending::<()>()).await.unwrap_err();
         assert_eq!(silent.to_string(), "no bytes came in 10s");
@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_window_is_longer_by_the_receivers_own_time() {
+    async fn the_receivers_own_time_extends_the_window() {
         let (ready, own) = (Duration::from_secs(9), Duration::from_secs(60));
         let mut pace = Pace::of_bytes(WINDOW);
         pace.wait(tokio::time::sleep(ready)).await.unwrap();
@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn enough_progress_goes_on_and_the_receivers_own_time_does_not_count() {
+    async fn a_stream_with_enough_progress_does_not_stall() {
         let mut pace = Pace::of_bytes(WINDOW);
         for _ in 0..100 {
             pace.wait(tokio::time::sleep(Duration::from_secs(9))).await.unwrap();

@@ -55,7 +55,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn random_ids_are_ids_and_differ() {
+    async fn random_ids_are_valid_and_differ() {
         let system = System::new(&Handle::current());
         let ids = [random_id(&*system).unwrap(), random_id(&*system).unwrap()];
         assert!(ids.iter().all(|id| is_id(id)), "{ids:?}");

@@ -294,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_killed_creator_has_left_is_removed() {
+    fn the_leftovers_of_a_killed_creator_are_removed() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("token");
         for token_exists in [false, true] {
@@ -309,7 +309,7 @@ mod tests {
     }
 
     #[test]
-    fn what_another_process_is_creating_stays() {
+    fn a_file_that_another_process_is_creating_is_not_removed() {
         let folder = tempfile::tempdir().unwrap();
         let other = folder.path().join(".token.0123456789abcdef.tmp");
         let held = write_new(&other, SECRET).unwrap().unwrap();

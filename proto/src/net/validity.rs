@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn the_end_of_a_certificate_is_read() {
+    fn the_expiry_of_a_certificate_is_read() {
         // Before and after 2050 the form of the time differs.
         for (year, month, day) in [
             (1999, 12, 31),
@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn cut_and_changed_certificates_have_no_end() {
+    fn truncated_and_damaged_certificates_have_no_expiry() {
         let whole = certificate(2030, 5, 6);
         for len in 0..whole.len() {
             assert_eq!(valid_until(&whole[..len]), None, "{len}");

@@ -227,7 +227,7 @@ mod tests {
     use crate::net::security::{Security, TlsFiles};
 
     #[test]
-    fn hosts_of_the_certificate_are_known() {
+    fn hosts_in_the_certificate_are_recognised() {
         let folder = tempfile::tempdir().unwrap();
         let names = ["coordinator".to_owned(), "*.example.org".to_owned()];
         let files = ClusterCertificates::create(folder.path(), &names).unwrap();

@@ -43,7 +43,7 @@ mod tests {
 
     #[cfg(target_os = "linux")]
     #[test]
-    fn this_machine_is_known() {
+    fn this_machine_has_an_id_and_processors() {
         let machine = Machine::this();
         assert_eq!((machine.id.len(), machine.processors > 0), (36, true));
         assert_eq!(machine, Machine::this());

@@ -39,7 +39,7 @@ mod tests {
 
     #[cfg(target_os = "linux")]
     #[test]
-    fn a_reset_peak_is_that_of_the_time_after_it() {
+    fn the_memory_peak_is_measured_from_the_last_reset() {
         const BYTES: usize = 64 << 20;
         let peak = || Resources::read(Path::new("/")).peak_rss;
         let block = std::hint::black_box(vec![1_u8; BYTES]);
@@ -51,7 +51,7 @@ mod tests {
     }
 
     #[test]
-    fn memory_and_disk_space_are_known() {
+    fn memory_and_disk_space_are_read() {
         let folder = tempfile::tempdir().unwrap();
         let read = Resources::read(folder.path());
         assert!(read.rss > 0 && read.peak_rss >= read.rss && read.disk_free > 0);

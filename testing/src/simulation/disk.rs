@@ -486,7 +486,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn temporary_names_are_those_of_the_disk() {
+    async fn temporary_names_depend_only_on_the_disk() {
         let suffixes = || {
             let world = World::new(0);
             let fs = ProcessFs::new(&Process::new(1, &world), &Disk::new(&world).unwrap());

@@ -55,7 +55,7 @@ fn mutants_fit_the_sources() {
 }
 
 #[test]
-fn a_patch_of_other_lines_is_noticed() {
+fn a_patch_with_other_lines_is_detected() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("lib.rs"), "one\ntwo\nthree\n").unwrap();
     let patch = |removed: &str| {

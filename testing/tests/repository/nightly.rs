@@ -56,7 +56,7 @@ fn table(output: &Output) -> Vec<[String; 3]> {
 }
 
 #[test]
-fn the_table_tells_what_ran() {
+fn the_table_lists_what_ran() {
     let scripts =
         [("scripts/fuzz", 0), ("scripts/simulate", 3), ("scripts/chaos", 0), ("bin/cargo", 101)];
     let folder = Folder::new(&scripts);

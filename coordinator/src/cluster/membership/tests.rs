@@ -219,7 +219,7 @@ fn a_worker_that_is_renamed_before_it_connects_has_the_new_name() {
 }
 
 #[test]
-fn sessions_of_two_jobs_hear_of_their_own_workers_only() {
+fn a_session_receives_events_of_its_own_workers_only() {
     let membership = Membership::new(LEASE);
     let workers = [0, 1, 2].map(|number| Worker::connect(&membership, number, "a"));
     let mut wide = session(&membership, 1, &[0, 2]);
@@ -401,7 +401,7 @@ proptest! {
 }
 
 #[test]
-fn a_worker_that_leaves_has_left_when_no_session_has_it() {
+fn a_leaving_worker_has_left_once_it_is_in_no_session() {
     let membership = Membership::new(LEASE);
     let worker = Worker::connect(&membership, 0, "a");
     assert!(!membership.has_left_sessions(0));
@@ -414,7 +414,7 @@ fn a_worker_that_leaves_has_left_when_no_session_has_it() {
 }
 
 #[test]
-fn a_worker_is_idle_while_it_stays_and_no_session_has_it() {
+fn a_worker_is_idle_if_it_is_not_leaving_and_in_no_session() {
     let membership = Membership::new(LEASE);
     let workers = [0, 1, 2].map(|number| Worker::connect(&membership, number, "a"));
     let idle = || membership.idle().iter().map(|member| member.entry.number).collect::<Vec<_>>();
@@ -428,7 +428,7 @@ fn a_worker_is_idle_while_it_stays_and_no_session_has_it() {
 }
 
 #[test]
-fn an_order_is_made_when_its_connection_sends_it() {
+fn an_order_is_built_when_it_is_sent() {
     let membership = Membership::new(LEASE);
     let mut workers = [0, 1, 2].map(|number| Worker::connect(&membership, number, "a"));
     let made = Arc::new(AtomicU32::new(0));

@@ -89,7 +89,7 @@ fn bearer(secret: &str) -> String {
 }
 
 #[tokio::test]
-async fn reading_needs_a_session_and_changing_the_token() {
+async fn reading_needs_a_session_and_changes_need_the_token() {
     let server = TestServer::with_token().await;
     let own = "X-Strata-Request: 1";
     for path in

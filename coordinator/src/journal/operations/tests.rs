@@ -128,7 +128,7 @@ fn the_number_of_workers_is_limited() {
 }
 
 #[test]
-fn a_worker_that_is_gone_and_holds_nothing_is_forgotten_at_the_limit() {
+fn at_the_limit_a_gone_worker_without_files_is_replaced() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("journal.redb");
     let journal = with_three_workers(&path);
@@ -170,7 +170,7 @@ fn hold_files(journal: &Journal, keeper: u32, holder: u32) {
 }
 
 #[test]
-fn workers_that_hold_files_of_jobs_are_not_forgotten() {
+fn workers_that_hold_files_of_jobs_are_not_replaced() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("journal.redb");
     let journal = with_three_workers(&path);
@@ -182,7 +182,7 @@ fn workers_that_hold_files_of_jobs_are_not_forgotten() {
 }
 
 #[test]
-fn a_worker_that_got_files_after_another_was_forgotten_is_not_forgotten() {
+fn a_worker_that_received_files_after_a_replacement_is_not_replaced() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("journal.redb");
     let journal = with_three_workers(&path);
@@ -294,7 +294,7 @@ fn another_format_is_refused() {
 }
 
 #[test]
-fn a_submission_and_a_search_read_no_other_job() {
+fn a_submission_and_a_lookup_read_no_other_job() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("journal.redb");
     let job = fill(&path);
@@ -395,7 +395,7 @@ fn epochs_that_a_worker_has_seen_are_not_issued_again() {
 }
 
 #[test]
-fn a_counter_does_not_begin_again() {
+fn a_counter_at_its_maximum_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("journal.redb");
     let job = fill(&path);

@@ -31,7 +31,7 @@ fn submit(source: &ClusterSource) -> String {
 }
 
 #[test]
-fn jobs_that_wait_come_before_those_that_have_ended() {
+fn queued_jobs_are_listed_before_ended_ones() {
     let (_folder, source) = source();
     let ids: Vec<String> = (0..4).map(|_| submit(&source)).collect();
     source.change(&ids[0], Action::Cancel).unwrap();
@@ -61,7 +61,7 @@ fn jobs_that_wait_come_before_those_that_have_ended() {
 }
 
 #[test]
-fn a_page_is_about_one_job_and_not_a_prefix() {
+fn a_page_needs_the_full_id_of_a_job() {
     let (_folder, source) = source();
     let id = submit(&source);
     assert!(source.job(&id).is_ok());
@@ -126,7 +126,7 @@ fn layers_come_from_the_view_and_the_journal() {
 }
 
 #[test]
-fn entries_of_the_log_mark_the_charts() {
+fn log_entries_become_marks_in_the_charts() {
     let (_folder, source) = source();
     let id = submit(&source);
     let view = source.cluster.job(&id);

@@ -62,7 +62,7 @@ fn hanoi(name: &str) -> Request<v1::SubmitRequest> {
 }
 
 #[tokio::test]
-async fn a_submission_names_only_settings_of_engines() {
+async fn a_submission_with_an_unknown_engine_setting_is_refused() {
     let (_folder, jobs) = service();
     let submit = async |setting: &str| {
         let mut request = hanoi("");
@@ -300,7 +300,7 @@ impl Puzzle for Pair {
 }
 
 #[tokio::test]
-async fn only_a_goal_that_is_not_reached_is_no_goal() {
+async fn the_exit_code_for_no_goal_is_only_for_spaces_with_a_goal() {
     let folder = tempfile::tempdir().unwrap();
     let jobs = open(&folder, Registry::shipped().with([Entry::of::<Pair>()]));
     let mut pair = hanoi("");
@@ -348,7 +348,7 @@ fn puzzle(file: &str, engine: &str) -> Request<v1::SubmitRequest> {
 }
 
 #[tokio::test]
-async fn a_puzzle_that_asks_for_too_much_is_refused() {
+async fn a_puzzle_beyond_the_limits_is_refused() {
     let (_folder, jobs) = service();
     let mut request = puzzle("a = (1,1024)\nb = (2,3)\n", "explicit");
     let spec = request.get_mut().spec.as_mut().unwrap();
@@ -360,7 +360,7 @@ async fn a_puzzle_that_asks_for_too_much_is_refused() {
 }
 
 #[test]
-fn a_cancelled_submission_is_no_job() {
+fn a_cancelled_submission_is_refused_without_work() {
     let work = Work::default();
     work.cancel();
     let spec = puzzle("a = (1,2,3)\nb = (1,2)\n", "explicit").into_inner().spec;

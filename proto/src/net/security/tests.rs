@@ -114,7 +114,7 @@ fn tls_files_are_regular_and_short() {
 }
 
 #[test]
-fn certificates_that_end_soon_are_named() {
+fn certificates_that_expire_soon_are_named() {
     let folder = tempfile::tempdir().unwrap();
     let files = ClusterCertificates::create(folder.path(), &[]).unwrap();
     let (cert, key, ca) = (files.node.clone(), files.node_key.clone(), Some(files.ca.clone()));
@@ -181,7 +181,7 @@ fn expired_certificates_are_logged() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn http_callers_with_many_wrong_tokens_wait_and_the_right_token_does_not() {
+async fn over_http_wrong_tokens_beyond_the_limit_are_delayed_and_the_right_one_is_not() {
     let (security, from) = (with_token(), IpAddr::from([10, 0, 0, 1]));
     let admits = async |secret: &str| {
         let value = format!("Bearer {secret}").parse().unwrap();

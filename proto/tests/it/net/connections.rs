@@ -358,7 +358,7 @@ fn errors_name_unusable_files() {
 }
 
 #[test]
-fn an_authority_alone_does_not_open_a_listener() {
+fn an_authority_without_a_certificate_does_not_open_a_listener() {
     let authority = Authority::new();
     let error = authority.security(None, true).server().map(drop).unwrap_err().to_string();
     for setting in ["`tls_ca`", "`tls_cert`", "`tls_key`"] {

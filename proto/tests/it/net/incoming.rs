@@ -157,7 +157,7 @@ async fn an_idle_connection_with_an_authorised_call_stays_open() {
 }
 
 #[tokio::test]
-async fn the_oldest_connections_without_a_call_give_way() {
+async fn at_the_limit_the_oldest_connections_without_a_call_are_closed() {
     let security = security(&TlsFiles::default());
     let limits = ConnectionLimits { first_call: TIMEOUT * 5, ..limits(4, 100) };
     let node = Node::start(&security, limits).await;

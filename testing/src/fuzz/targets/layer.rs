@@ -292,7 +292,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_file_is_the_same_after_it_is_sealed_again() {
+    fn resealing_a_valid_file_does_not_change_it() {
         for seed in seeds() {
             let mut sealed = seed.clone();
             reseal(&mut sealed);

@@ -485,7 +485,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn all_messages_of_the_protocol_are_types() {
+    fn every_message_of_the_protocol_is_a_fuzzed_type() {
         let mut defined = BTreeSet::new();
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../proto/v1");
         for entry in std::fs::read_dir(folder).unwrap() {
