@@ -1,7 +1,7 @@
 //! Generator of the journal of a coordinator that has run many small jobs, for measurements.
 //!
 //! Usage: `many_jobs DATA_DIR [JOBS [KEEP]]`. With KEEP, all but the newest KEEP jobs are removed
-//! after each job, from the first on, as `--retain-jobs` does. Prints the size of the journal, and the time
+//! after each job, as `--retain-jobs` does. Prints the size of the journal, and the time
 //! it takes to open.
 
 use std::error::Error;

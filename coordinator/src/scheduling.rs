@@ -25,8 +25,8 @@ pub(crate) enum Need {
 }
 
 impl Need {
-    /// The need of a job: one shard has one owner, and the symbolic engine keeps all shards in one
-    /// memory.
+    /// The need of a job: [`Need::One`] if it has one shard, or uses the symbolic engine, which keeps
+    /// all shards in the memory of one worker.
     pub(crate) fn of(spec: &JobSpec) -> Need {
         if spec.shards == 1 || spec.engine.is_symbolic() { Need::One } else { Need::Several }
     }

@@ -1,4 +1,4 @@
-//! Checks and lists of a job's layer files, on request of the coordinator.
+//! Checks of a job's layer files and lists of their states, on request of the coordinator.
 //!
 //! Both read whole files on a thread of their own. Checks run one after the other: each takes up to
 //! 64 MiB beyond the memory budget.
@@ -20,8 +20,8 @@ use crate::state::NodeState;
 /// Most files in a request.
 const MAX_FILES: usize = 256;
 
-/// Time after which an empty part is sent while a file is being read. The caller waits longer for a
-/// part.
+/// Interval at which empty parts are sent while a file is being read. The caller's time limit for a
+/// part is longer.
 const ALIVE: Duration = Duration::from_secs(10);
 
 /// Longest wait for a caller that does not read.
@@ -120,7 +120,7 @@ fn check_files(
     }
 }
 
-/// Starts a list.
+/// Starts a list of the states in a layer file.
 ///
 /// # Errors
 /// For a malformed request, or if there are no more threads.

@@ -1,4 +1,4 @@
-//! Shared store of checkpoint files. With it a job can continue after the loss of a worker.
+//! Shared store of checkpoint files, with which a job can continue after the loss of a worker.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -164,7 +164,7 @@ impl CheckpointStore {
     }
 
     /// Uploads all files of a checkpoint, except those that the store still has from the last
-    /// checkpoint.
+    /// checkpoint. The objects of an upload that fails are deleted after the job's next checkpoint.
     ///
     /// # Errors
     /// [`UploadError::Local`] if a file cannot be read, [`UploadError::EpochOver`] if the epoch ends
@@ -223,8 +223,8 @@ impl CheckpointStore {
 
     /// Deletes the objects that the last checkpoint does not need: those of earlier checkpoints and
     /// of uploads that failed. The last checkpoint must be durable. Objects that cannot be deleted
-    /// stay. If the epoch ends meanwhile, the remaining ones are
-    /// deleted after the job's next checkpoint.
+    /// stay. If the epoch ends meanwhile, the remaining ones are deleted after the job's next
+    /// checkpoint.
     pub(crate) fn delete_superseded(&self, platform: &dyn Platform, epoch: &Epoch) {
         let mut superseded: Vec<ObjectName> = {
             let mut uploaded = self.uploaded();
@@ -260,12 +260,12 @@ impl CheckpointStore {
         self.backend.delete_job(platform, job).await
     }
 
-    /// Writes the object of the checkpoint file `record` to the file `to`. The object must come at
-    /// the least rate over each window of length `window`, or of a minute if that is longer.
+    /// Writes the object of the checkpoint file `record` to the file `to`. The object must arrive at
+    /// the minimum rate over each window of length `window`, or of a minute if that is longer.
     ///
     /// # Errors
     /// [`TransferError::Local`] if the file cannot be written, [`TransferError::Missing`] if there
-    /// is no such object, [`TransferError::Interrupted`] if too little comes in time,
+    /// is no such object, [`TransferError::Interrupted`] if too little arrives in time,
     /// [`TransferError::Source`] if the object cannot be read or is too long.
     pub(crate) async fn download(
         &self,

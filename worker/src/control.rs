@@ -190,8 +190,8 @@ fn receive(state: &NodeState, tasks: &mpsc::UnboundedSender<Task>, order: v1::Or
         OrderStatus::Running => {}
         OrderStatus::Answered(answer) => state.orders.answer(*answer),
         OrderStatus::New => {
-            // Lets an order in progress fail soon if its epoch is older, or if this order releases
-            // its session.
+            // An order in progress fails soon if its epoch is older, or if this order releases its
+            // session.
             state.fence(EpochId::of(&order));
             if matches!(order.what, Some(v1::order::What::Release(_))) {
                 state.end_session(EpochId::of(&order));

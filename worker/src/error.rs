@@ -1,4 +1,4 @@
-//! Errors of a worker process, and the protocol's kinds of failures.
+//! Errors of a worker process, and their kinds in the protocol.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;

@@ -105,8 +105,8 @@ struct Source<'a> {
     platform: &'a Arc<dyn Platform>,
     security: &'a Security,
     address: &'a str,
-    /// Window over which the file must come at the least rate. Without this limit a copy could wait
-    /// for ever: on a link without TLS, a damaged frame can be lost without an error.
+    /// Window over which the file must arrive at the minimum rate. Without this limit a copy could
+    /// wait for ever: on a link without TLS, a damaged frame can be lost without an error.
     window: Duration,
 }
 

@@ -19,7 +19,7 @@ use tonic::server::NamedService;
 /// Length of a message's header: a flag and the length of the content.
 const HEADER: usize = 5;
 
-/// Window over which a message must come at the least rate. A sender that has stopped, or sends a
+/// Window over which a message must arrive at the minimum rate. A sender that has stopped, or sends a
 /// byte now and then, must not keep a permit.
 const WINDOW: Duration = Duration::from_secs(10);
 

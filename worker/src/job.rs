@@ -1,4 +1,5 @@
-//! Active job of an epoch: the library's worker, and the orders that make, load and save layers.
+//! Active job of an epoch: the search worker of `strata-run`, and the orders that make, load and save
+//! layers.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::num::NonZeroU32;
@@ -52,7 +53,7 @@ impl ActiveJob {
         id: EpochId,
         order: v1::Prepare,
     ) -> Result<ActiveJob, OrderError> {
-        // The job before has been released.
+        // The previous job has been released: the peak will be that of this job.
         let has_peak = state.platform().reset_peak_memory();
         let own = state.number.load(Ordering::Acquire) as u16;
         let spec = convert::spec_from(order.spec)?;
@@ -295,6 +296,8 @@ enum Form {
 }
 
 impl Form {
+    /// The form of a space for an engine.
+    ///
     /// # Errors
     /// If the engine cannot search the space.
     fn of(space: &Space, engine: EngineKind) -> Result<Form, SpaceError> {

@@ -250,7 +250,7 @@ impl Link {
                     self.close(LinkError::DiskFull { address, why });
                 }
                 Code::Aborted => self.close(LinkError::PeerFailed { address, why }),
-                // Repeated before: the token may have been damaged on its way.
+                // Tried again until now: the token may have been damaged on its way.
                 Code::Unauthenticated if trying.elapsed() > self.options.timeout => {
                     self.close(LinkError::Unauthenticated { address, why });
                 }

@@ -1,6 +1,6 @@
-//! User of the memory budget of the process: a job, or a search for a path.
+//! Arbiter of the memory budget of the process between a job and a search for a path.
 //!
-//! Either takes the whole budget. A search runs only while there is no job, and ends when one begins.
+//! Either of them takes the whole budget. A search runs only while there is no job, and ends when one begins.
 
 use std::sync::Arc;
 

@@ -78,7 +78,7 @@ impl Node {
     ) -> Result<Node, NodeError> {
         security.check_listen(listen)?;
         security.check_url(&options.coordinator)?;
-        // Detects flags that do not suit a listener, already at start-up.
+        // Detects at start-up TLS settings with which the node cannot listen.
         security.server()?;
         security.log_listen(listen, true);
         security.log_certificates(options.platform.wall_time());

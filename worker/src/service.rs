@@ -61,7 +61,7 @@ impl ExchangeService for Exchange {
                             "a delivery ended: {}",
                             strata_proto::net::status_reason(&status)
                         );
-                        // The sender of a batch that cannot be decoded still listens.
+                        // If the batch could not be decoded, its sender still waits for a reply.
                         let _ = receipts.send(Err(status)).await;
                         return;
                     }

@@ -35,7 +35,7 @@ pub(crate) struct NodeState {
     pub(crate) security: Security,
     pub(crate) identity: Identity,
     pub(crate) store: Option<CheckpointStore>,
-    /// For tasks that a thread starts.
+    /// Runtime of the tasks that threads start.
     pub(crate) runtime: Handle,
     pub(crate) orders: OrderLog,
     /// The folder of the job that the executor has prepared.
@@ -223,8 +223,8 @@ impl NodeState {
         self.heartbeat_now.notify_one();
     }
 
-    /// Lets a leaving process end: the coordinator no longer needs it. A session that is over may
-    /// not have released it.
+    /// Lets a leaving process end: the coordinator no longer needs it. This also covers a process
+    /// that a session which is over has not released.
     pub(crate) fn dismiss(&self) {
         if self.leaving.load(Ordering::Acquire) {
             self.holds.send_modify(|holds| holds.is_dismissed = true);

@@ -1,6 +1,6 @@
 //! Shared store in a folder that all workers see.
 //!
-//! Files and folders are for their owner only. A file is written under a temporary name, which
+//! Only their owner can access files and folders. A file is written under a temporary name, which
 //! begins with a dot and ends with the id of the worker's data directory. No checkpoint file has
 //! such a name, and the worker recognises the files that its earlier processes have left.
 

@@ -1,4 +1,4 @@
-//! Objects of a shared store: their names, and why one could not be written.
+//! Objects of a shared store: their names, and errors of writing them.
 
 use std::fmt;
 

@@ -65,8 +65,8 @@ pub(crate) async fn connect(url: &str) -> Result<Connection, NetError> {
     Security::default().connect(url).await
 }
 
-/// Registers as the worker of a place, and answers orders until the connection ends. `welcomed` gets a
-/// message when it is registered.
+/// Registers as light worker number `place`, and answers orders until the connection ends. `welcomed`
+/// gets a message when the worker is registered.
 ///
 /// # Errors
 /// Why the connection ended.

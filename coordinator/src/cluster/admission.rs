@@ -30,7 +30,7 @@ pub(crate) struct ClusterState<'a> {
     pub(crate) in_grace_period: bool,
     /// Whether a shared store has the checkpoint files of absent workers.
     pub(crate) has_store: bool,
-    /// Whether `--worker-timeout` has passed.
+    /// Whether the worker timeout has passed.
     pub(crate) timed_out: bool,
 }
 

@@ -34,8 +34,8 @@ impl WorkerBudget {
     }
 }
 
-/// Chooses the engine for a job with these options, on workers with the budget `budget` or, if it
-/// is `None`, the assumed one. Returns the engine and the reason.
+/// Chooses the engine for a job with these options, on workers with the budget `budget`; `None` stands
+/// for the assumed budget. Returns the engine and the reason.
 pub(crate) fn choose(
     space: &Space,
     auto: &AutoEngine,
@@ -62,7 +62,7 @@ pub(crate) fn choose(
 /// Checks that an engine supports the options of a job.
 ///
 /// # Errors
-/// Names the option that the engine does not support, and an engine that does.
+/// Names the option that the engine does not support, and an engine that supports it.
 pub(crate) fn check_options(engine: EngineKind, options: &JobOptions) -> strata_run::Result<()> {
     let keeps = (options.keep != KeepLayers::Last).then_some("keep_layers");
     let limit = options.disk_limit.and(Some("disk_limit"));

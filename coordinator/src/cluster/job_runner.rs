@@ -30,8 +30,8 @@ const FIRST_RETRY: Duration = Duration::from_secs(1);
 /// Longest such pause.
 const LAST_RETRY: Duration = Duration::from_secs(60);
 
-/// Age of a write that still shows that the journal can be written: zero, so the check always
-/// writes.
+/// Argument for `Journal::check_writable` with which it always writes: no earlier write counts as
+/// recent.
 pub(super) const NEVER: Duration = Duration::ZERO;
 
 /// Longest grace period after a start, in which known workers reconnect.
@@ -72,7 +72,7 @@ pub(super) fn run_until_ended(cluster: &Arc<Cluster>, id: &str) {
             Ok(()) | Err(JournalError::NoSuchJob { .. }) => return,
             Err(error) => {
                 errors.log(&error);
-                // The end of a session has woken this thread already.
+                // A wait for a notification would return at once: the end of a session has sent one.
                 cluster.sleep(POLL_INTERVAL);
             }
         }
@@ -100,7 +100,7 @@ fn run_job(cluster: &Arc<Cluster>, waiter: &Waiter, entry: &JobEntry) -> Result<
     ended
 }
 
-/// Lengths of the pauses of a job while the journal cannot be written.
+/// Lengths of the pauses of a job whose journal cannot be written.
 struct Retry {
     /// The next pause.
     wait: Duration,
@@ -113,7 +113,7 @@ impl Retry {
         Retry { wait: FIRST_RETRY, since: None }
     }
 
-    /// The least length of the next pause. It doubles if the job has not run for long since the
+    /// Minimum length of the next pause. It doubles if the job has not run for long since the
     /// last one: there may be room for a small write, but not for a checkpoint.
     fn wait(&mut self) -> Duration {
         self.wait = match self.since {
@@ -258,7 +258,7 @@ fn run_sessions(
             Ok(Outcome::Stopped(reason)) => return Ok(Some(JobState::Stopped(reason))),
             Ok(Outcome::Goal(_) | Outcome::Exhausted) => return Ok(Some(JobState::Done)),
             Err(DriveError::Failed(ClusterError::Shutdown)) => return Ok(None),
-            // The loop begins with that.
+            // The next round of the loop handles the cancellation.
             Err(DriveError::Failed(ClusterError::Cancelled)) => {}
             Err(DriveError::Failed(error)) if error.is_transient() => {
                 job.log(Level::Warn, &format!("{error}: back to the last checkpoint"));

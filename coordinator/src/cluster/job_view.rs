@@ -163,7 +163,7 @@ impl JobView {
         self.log.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A number that changes with every event.
+    /// A receiver of a number that changes with every event.
     pub(crate) fn changes(&self) -> watch::Receiver<u64> {
         self.changes.subscribe()
     }

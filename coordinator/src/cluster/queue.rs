@@ -61,7 +61,8 @@ fn start_jobs(cluster: &Arc<Cluster>, running: &mut Vec<Running>) -> Result<(), 
         // A job whose engine depends on the workers stays in the queue until there is a worker.
         let Some(entry) = settle(cluster, cluster.journal.find(&id)?)? else { break };
         if Need::of(&entry.spec) != need {
-            // It has another engine now: there may be no room for it.
+            // The chosen engine changes the number of workers that the job needs: there may be no
+            // room for it.
             cluster.wake_queue();
             break;
         }
@@ -70,7 +71,7 @@ fn start_jobs(cluster: &Arc<Cluster>, running: &mut Vec<Running>) -> Result<(), 
             Err(error) => {
                 cluster.schedule.end(&id);
                 tracing::error!(job = id, "cannot start a thread: {error}");
-                // The end of the job has woken this thread already.
+                // A wait for a notification would return at once: the end of the job has sent one.
                 cluster.sleep(POLL_INTERVAL);
                 break;
             }

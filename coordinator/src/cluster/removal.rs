@@ -31,7 +31,7 @@ pub(crate) enum HoldersError {
     /// The journal cannot be read.
     #[error(transparent)]
     Journal(#[from] JournalError),
-    /// The read panicked, which is a bug.
+    /// The read panicked, which is a bug, or was dropped because the runtime ends.
     #[error("the read of the journal panicked: {0}")]
     Panicked(#[from] Panicked),
 }
@@ -94,7 +94,7 @@ pub(crate) fn remove_logs(cluster: &Cluster) -> Result<(), JournalError> {
 /// Returns the workers, live or not, that may still hold some.
 ///
 /// # Errors
-/// `Journal` if the journal cannot be read, `Panicked` if the read panics.
+/// `Journal` if the journal cannot be read, `Panicked` if the read panics or is dropped.
 pub(crate) async fn holders(
     cluster: &Arc<Cluster>,
     jobs: &Arc<Vec<String>>,

@@ -6,13 +6,13 @@ use serde::Serialize;
 
 use crate::dashboard::model::{JobState, Overview, Worker};
 
-/// Least time between two samples of a disk, in seconds.
+/// Minimum time between two samples of a disk, in seconds.
 const SAMPLE: f64 = 10.0;
 
 /// Most samples of a disk: ten minutes of them.
 const SAMPLES: usize = 60;
 
-/// Least time between the first and the last sample of a trend, in seconds.
+/// Minimum time between the first and the last sample of a trend, in seconds.
 const LEAST: f64 = 60.0;
 
 /// A disk that is full in less than this time is reported, in seconds: a day.

@@ -29,7 +29,7 @@ pub(crate) fn paths() -> impl Iterator<Item = &'static str> {
     FILES.iter().map(|(path, ..)| *path)
 }
 
-/// The answer with the file at a path; `404` for other paths.
+/// The response with the file at a path; `404` for other paths.
 pub(crate) fn file(path: &str) -> Response {
     let Some((_, kind, content)) = FILES.iter().find(|(known, ..)| *known == path) else {
         return axum::http::StatusCode::NOT_FOUND.into_response();

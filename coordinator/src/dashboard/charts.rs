@@ -9,7 +9,7 @@ use crate::dashboard::model::{Job, MarkKind};
 /// widths.
 pub(crate) const KEPT: usize = 32;
 
-/// Widths of charts in pixels. A browser requests the one next to the width that it needs.
+/// Widths of charts in pixels. A browser requests the one closest to the width that it needs.
 const WIDTHS: [u32; 3] = [360, 640, 960];
 
 /// Data of a job that charts show.
@@ -48,7 +48,7 @@ impl ChartRequest {
     }
 
     fn image(self) -> Image {
-        // The least height leaves room for axes and legend on a phone.
+        // The minimum height leaves room for axes and legend on a phone.
         let height = (self.width / 2).max(220);
         let size = Size::new(self.width, height).unwrap_or_default();
         let theme = if self.is_dark { Theme::Dark } else { Theme::Light };

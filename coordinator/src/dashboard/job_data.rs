@@ -28,7 +28,7 @@ const MARKS: usize = 1_000;
 /// Most parts of a log that one update reads.
 const LOG_PARTS: usize = 20;
 
-/// Least time between two readings of layers, and so between two changes of charts.
+/// Minimum time between two readings of layers, and so between two changes of charts.
 const CHART_INTERVAL: Duration = Duration::from_secs(5);
 
 /// Data of one job.

@@ -177,16 +177,16 @@ pub struct Job {
     pub layer_states: u64,
     /// States of all layers.
     pub states: u64,
-    /// States expected in all layers, if there is a basis.
+    /// States expected in all layers; `None` without an estimate.
     pub expected_states: Option<f64>,
     /// Positions that the states stand for; 0 if they are not counted.
     pub positions: u64,
     /// Orbits of symmetries among the positions; `None` if they are unknown or symmetry is not
     /// used.
     pub orbits: Option<u64>,
-    /// Share of the expected work that is done, if there is a basis.
+    /// Share of the expected work that is done, from 0 to 1; `None` without an estimate.
     pub share: Option<f64>,
-    /// Remaining time, if there is a basis.
+    /// Remaining time; `None` without an estimate.
     pub eta_seconds: Option<Range>,
     /// States a second now.
     pub rate: Option<f64>,
@@ -196,7 +196,7 @@ pub struct Job {
     pub checkpoint: Option<Checkpoint>,
     /// Time between checkpoints.
     pub checkpoint_interval_seconds: f64,
-    /// Jobs that start before it.
+    /// Number of jobs that run or start before it; 0 unless it is queued.
     pub queue_position: u32,
     /// Names of workers that it waits for.
     pub waiting_for: Vec<String>,

@@ -1,4 +1,4 @@
-//! Routes of the page: requests and their answers.
+//! Routes of the page: requests and their responses.
 
 use std::sync::Arc;
 
@@ -74,7 +74,7 @@ impl Dashboard {
     }
 }
 
-/// An error as an answer: a line of text.
+/// An error as a response: a line of text.
 fn refused(status: StatusCode, text: &str) -> Response {
     (status, format!("{text}\n")).into_response()
 }
@@ -105,7 +105,7 @@ async fn check_request(
     response
 }
 
-/// The answer that refuses a request; `None` if the request is allowed.
+/// The response that refuses a request; `None` if the request is allowed.
 fn refusal(shared: &Shared, request: &Request) -> Option<Response> {
     let Some(peer) = request.extensions().get::<Peer>() else {
         return Some(refused(StatusCode::INTERNAL_SERVER_ERROR, "the sender is not known"));
@@ -132,7 +132,7 @@ fn refusal(shared: &Shared, request: &Request) -> Option<Response> {
     (is_call && !is_own).then(|| refused(StatusCode::FORBIDDEN, "this is of another site"))
 }
 
-/// The answer that refuses a request for its token; `None` if the token is right, or the cluster
+/// The response that refuses a request for its token; `None` if the token is right, or the cluster
 /// has none. A wrong token counts against the network of `peer`.
 fn token_refusal(shared: &Shared, headers: &HeaderMap, peer: &Peer) -> Option<Response> {
     if !shared.security.has_token() {

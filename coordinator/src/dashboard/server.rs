@@ -1,4 +1,4 @@
-//! Server of the HTTP port: accepts connections, and answers requests of several on each.
+//! Server of the HTTP port: accepts connections and answers their requests.
 
 use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
@@ -18,14 +18,14 @@ use strata_proto::net::{
 use strata_proto::platform::Listener;
 use tower::ServiceExt;
 
-/// Longest time from the start of a connection, or from the previous answer, to the end of a
+/// Longest time from the start of a connection, or from the previous response, to the end of a
 /// request's headers.
 const HEADERS: Duration = Duration::from_secs(30);
 
 /// Most bytes of a request's headers.
 const HEADER_BYTES: usize = 16 << 10;
 
-/// Answer to a request with several `Host` headers.
+/// Response to a request with several `Host` headers.
 const TWO_HOSTS: &str = "the request names more than one host\n";
 
 /// Who sent a request, and how.

@@ -1,6 +1,6 @@
 //! Sign-in sessions of browsers that have presented the token.
 //!
-//! A session is a random number in a cookie that scripts cannot read. It ends 12 hours after the login,
+//! A session is a random number in a cookie that scripts cannot read. It ends 12 hours after the sign-in,
 //! after an hour without a request, and with the server. It permits reading only.
 
 use std::collections::HashMap;
@@ -14,7 +14,7 @@ use strata_proto::platform::{Instant, Platform};
 /// Most sessions at a time. A further one ends the least recently used one.
 const MOST: usize = 64;
 
-/// Longest time from the login.
+/// Longest time from the sign-in.
 const LIFETIME: Duration = Duration::from_secs(12 * 60 * 60);
 
 /// Longest time without a request. An open page makes requests.

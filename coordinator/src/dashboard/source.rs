@@ -48,7 +48,7 @@ pub trait Source: Send + Sync + 'static {
     fn change(&self, id: &str, action: Action) -> Result<(), SourceError>;
 
     /// The moves of a shortest solution. May take long; the server requests one at a time, and
-    /// caches the answer.
+    /// caches the response.
     ///
     /// # Errors
     /// Those of [`Self::job`]; [`SourceError::Refused`] with the reason if there is no solution, or

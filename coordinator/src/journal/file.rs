@@ -94,7 +94,7 @@ impl Store {
         &self.path
     }
 
-    /// Whether the last access succeeded, and since when.
+    /// Health of the file: its current fault, and the time of the last successful write.
     pub(super) fn health(&self) -> &Health {
         &self.health
     }

@@ -49,7 +49,7 @@ impl Health {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The error of the last access, until a write succeeds.
+    /// The last error, if no write has succeeded since.
     pub(super) fn fault(&self) -> Option<JournalError> {
         self.state().fault.as_ref().and_then(JournalError::repeated)
     }

@@ -1,4 +1,4 @@
-//! Lookups of jobs that read no other job, and the index of the queue.
+//! Lookups of single jobs, and construction of the queue's index.
 
 use std::ops::ControlFlow;
 

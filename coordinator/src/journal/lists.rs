@@ -1,7 +1,7 @@
 //! Lookup and lists of jobs.
 //!
-//! Names and the order of submission have tables of their own, so that no operation but
-//! [`Journal::jobs`] reads more jobs than it returns.
+//! Names, the order of submission and the jobs that have ended have tables of their own, so that no
+//! lookup or list reads more jobs than it returns.
 
 use std::ops::ControlFlow;
 

@@ -40,12 +40,13 @@ const CHECK: &str = "check";
 pub struct JobName<'a> {
     /// 1 to 64 letters, digits, dots, dashes and underscores, no dot at the start.
     pub name: &'a str,
-    /// Whether the name may be reused: it must be that of no job, or of a job that has ended.
+    /// Whether a new job gets the name even if a job of that name has ended. If a job of that name has
+    /// not ended, the submission then fails.
     pub again: bool,
 }
 
 impl<'a> From<&'a str> for JobName<'a> {
-    /// A name that must not be reused: no job has it, or a job that has not ended.
+    /// A name whose [`again`](JobName::again) is false.
     fn from(name: &'a str) -> JobName<'a> {
         JobName { name, again: false }
     }
@@ -226,8 +227,8 @@ impl Journal {
         self.store.health().fault()
     }
 
-    /// Checks that the journal can be written. Writes for that, unless a write has succeeded within
-    /// `recent`.
+    /// Checks that the journal can be written, by a write, unless one has succeeded within `recent`
+    /// and nothing has failed since.
     ///
     /// # Errors
     /// `Io`, `Corrupt` or `Unusable`, see [`Journal`].
@@ -327,9 +328,8 @@ impl Journal {
     /// Changes a job, and returns it with the result of `change`, which must not call the journal.
     ///
     /// # Errors
-    /// `NoSuchJob`; `Fixed` if the id, name, place, specification, priority or time of submission
-    /// changes;
-    /// `Unwritable` for values that JSON cannot hold, such as an infinite time.
+    /// `NoSuchJob`; `Fixed` if the id, name, place, specification, priority, time of submission or time
+    /// of the end changes; `Unwritable` for values that JSON cannot hold, such as an infinite time.
     pub fn update<T>(
         &self,
         id: &str,

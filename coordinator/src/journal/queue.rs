@@ -1,7 +1,7 @@
 //! In-memory index of the jobs that have not ended.
 //!
-//! The queue needs the jobs to start, and every status of a queued job the number of jobs before
-//! it. With the index neither reads all jobs. It is built when the journal is opened, and rebuilt
+//! The queue looks up the jobs to start, and every status of a queued job has the number of jobs
+//! before it. With the index neither reads all jobs. It is built when the journal is opened, and rebuilt
 //! after a transaction that may or may not have taken effect.
 
 use std::cmp::Reverse;

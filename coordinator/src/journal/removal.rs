@@ -2,7 +2,7 @@
 //!
 //! One transaction removes a job's records and leaves a tombstone, which lists the workers that may
 //! still hold files of the job, and whether its log may still exist. The tombstone is removed when
-//! all of them are gone. So a removal that a crash interrupts is finished later.
+//! the log and all files are gone. So a removal that a crash interrupts is finished later.
 
 use std::collections::BTreeMap;
 

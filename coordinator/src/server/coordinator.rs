@@ -59,7 +59,7 @@ impl Coordinator {
     ) -> Result<Coordinator, ServerError> {
         security.check_listen(listen)?;
         security.check_listen(http)?;
-        // Detects flags that do not suit a listener, already at start-up.
+        // Detects at start-up TLS settings with which the coordinator cannot listen.
         security.server()?;
         security.log_listen(listen, true);
         security.log_listen(http, false);

@@ -24,7 +24,7 @@ struct Shared {
 }
 
 /// Serves until the task is aborted. Health checks need no token; metrics do, since they name jobs.
-/// A connection serves one request for either of them, within the time limit for connections.
+/// A connection ends after the response to a request for either of them.
 pub(super) async fn serve(
     listener: Box<dyn strata_proto::platform::Listener>,
     cluster: Arc<Cluster>,
@@ -109,7 +109,7 @@ mod tests {
     use crate::cluster::job_view::JobViews;
     use crate::journal::operations::Journal;
 
-    /// The answer to a request for the metrics.
+    /// The response to a request for the metrics.
     async fn metrics(address: SocketAddr, secret: &str) -> String {
         let mut connection = TcpStream::connect(address).await.unwrap();
         let request = format!(

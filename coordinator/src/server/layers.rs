@@ -1,6 +1,7 @@
-//! Layer files of finished jobs, for tracing a path back.
+//! Layer files of jobs, which the workers hold: lookups of states for tracing a path back, and
+//! transfers to clients.
 //!
-//! The workers hold the files. The coordinator calls the workers one after the other.
+//! The coordinator calls the workers one after the other.
 
 use std::time::Duration;
 
@@ -132,7 +133,7 @@ impl LayerFiles {
             let mut part = Part::File(file);
             loop {
                 let sent = parts.send(Ok(v1::LayerPart { part: Some(part) }));
-                // A slow client is not the worker's fault.
+                // The wait for a slow client does not count against the worker.
                 if pace.exclude(sent).await.is_err() {
                     return Ok(());
                 }

@@ -1,4 +1,4 @@
-//! Tests of the coordinator's journal and plan, without a network.
+//! Tests of the coordinator's journal.
 #![allow(clippy::unwrap_used)] // clippy.toml allows it in tests, but not in their helpers
 
 mod common;

@@ -36,7 +36,7 @@ pub struct ClusterCertificates {
     pub node: PathBuf,
     /// The key of `node`.
     pub node_key: PathBuf,
-    /// The certificate of clients, which is not accepted from a node.
+    /// The certificate of clients. A node cannot listen with it.
     pub client: PathBuf,
     /// The key of `client`.
     pub client_key: PathBuf,

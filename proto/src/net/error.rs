@@ -1,4 +1,4 @@
-//! Errors of networking.
+//! Network errors.
 //!
 //! Each error names its file, address or flag. None holds a token or a key.
 

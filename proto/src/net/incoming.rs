@@ -2,9 +2,9 @@
 //!
 //! Everyone who reaches a port can open connections and send nothing, or headers byte by byte. Each
 //! connection takes a file descriptor, and without descriptors a node can neither accept clients
-//! nor open its files. So a connection is closed unless a call over it is authorised in time, and
-//! when there are too many without such a call, the oldest ones are closed first. A client that
-//! calls at once is admitted long before it is the oldest. [`Guard`](crate::net::Guard) reports
+//! nor open its files. So a connection is closed unless a call over it is authorised in time. When
+//! too many connections have had no authorised call, the oldest of them are closed. A client that
+//! calls at once is admitted long before its connection is the oldest. [`Guard`](crate::net::Guard) reports
 //! authorised calls; connections with one have no time limit.
 
 use std::collections::BTreeMap;
@@ -26,10 +26,10 @@ use tonic::transport::server::Connected;
 
 use crate::net::limits;
 
-/// Wait after a failed `accept`, which has no descriptors or no memory left.
+/// Pause after `accept` has failed, as it does without free file descriptors or memory.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// Least time between two log lines on the same thing.
+/// Minimum time between two log lines about the same event.
 const LOG_INTERVAL: Duration = Duration::from_secs(60);
 
 /// Limits of the connections of one listener.
@@ -44,15 +44,16 @@ pub struct ConnectionLimits {
 }
 
 impl ConnectionLimits {
-    /// Limits of a listener for gRPC: half of the process's file descriptors, and an eighth, 256 at
-    /// most, for connections without an authorised call.
+    /// Limits of a gRPC listener. Its connections take at most half of the process's file
+    /// descriptors; those without an authorised call take at most an eighth, and are at most 256.
     #[must_use]
     pub fn grpc() -> Self {
         Self::grpc_of(descriptors())
     }
 
-    /// Limits of a listener for HTTP: a sixteenth of the process's file descriptors, 128 at most, for
-    /// connections without an authorised request, and as many for those with one.
+    /// Limits of an HTTP listener. Connections without an authorised request take at most a sixteenth
+    /// of the process's file descriptors, and are at most 128. All connections together are at most
+    /// twice as many.
     #[must_use]
     pub fn http() -> Self {
         Self::http_of(descriptors())
@@ -217,7 +218,7 @@ impl Connections {
     }
 
     /// Counts a new connection. If a limit is reached, closes the oldest connection without an
-    /// authorised call; `None` if it is the limit of all connections.
+    /// authorised call. Returns `None` if the limit of all connections is reached.
     fn add(&self) -> Option<(u64, oneshot::Receiver<()>)> {
         let mut open = self.lock();
         let is_full = open.total >= self.limits.total;
@@ -257,7 +258,7 @@ impl Connections {
     }
 }
 
-/// The connection of a call; a request has it in its extensions.
+/// Connection over which a call came. The extensions of its requests contain it.
 #[derive(Clone, Debug)]
 pub struct Caller {
     address: SocketAddr,

@@ -1,7 +1,7 @@
 //! Compact lists of the layer files that a job keeps, for orders to workers.
 //!
-//! With `--keep-layers all` a job keeps a file of every layer and worker. Their names follow from
-//! depth and worker, so an order has ranges of depths instead of names.
+//! A job that keeps all layers keeps one file for each layer and worker. The names of the files follow
+//! from depth and worker, so an order has ranges of depths instead of names.
 
 use std::collections::HashSet;
 

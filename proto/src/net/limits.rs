@@ -32,7 +32,7 @@ pub(crate) const PEM_BYTES: u64 = 1 << 20;
 /// Workers of a cluster. Their numbers are below this.
 pub const WORKERS: u32 = 4096;
 
-/// Layers of a job whose files a worker keeps: their names fit its memory.
+/// Layers of a job whose files a worker keeps. The names of so many files fit its memory.
 pub const KEPT_LAYERS: u64 = 1 << 22;
 
 /// Removed jobs of which workers may still hold files, at most.
@@ -41,8 +41,8 @@ pub const TOMBSTONES: usize = 1 << 14;
 /// Removed jobs in one message to a worker.
 pub const REMOVALS: usize = 1024;
 
-/// Exclusive bound of the newest epoch that a worker reports. The coordinator's next epoch is
-/// beyond it.
+/// Exclusive bound of the newest epoch that a worker reports. The coordinator's next epoch is greater
+/// than the reported one.
 pub const EPOCHS: u64 = 1 << 48;
 
 /// Exclusive bound of counts and lengths of one worker's part of a layer: sums over all workers do
@@ -58,8 +58,8 @@ pub const FIRST_CALL: Duration = Duration::from_secs(10);
 /// Connections of a gRPC listener at a time that have had no authorised call.
 pub const UNAUTHORIZED: usize = 256;
 
-/// Connections to the HTTP port at a time that have had no authorised request, and as many that
-/// have had one.
+/// Connections to the HTTP port at a time that have had no authorised request. The limit of all
+/// connections to the port is twice this number.
 pub const HTTP_CONNECTIONS: usize = 128;
 
 /// Longest time to connect: name lookup, TCP and TLS together.
@@ -69,8 +69,8 @@ pub(crate) const CONNECT: Duration = Duration::from_secs(5);
 /// in the same time. Without probes, a peer that lost power would never be detected.
 pub(crate) const KEEPALIVE: Duration = Duration::from_secs(10);
 
-/// Least rate of a file or a batch from another node, in bytes a second, over a window such as the
-/// lease. A node that sends less is taken for one that sends nothing.
+/// Minimum rate of a file or a batch from another node, in bytes a second, averaged over a window such
+/// as the lease. A node that sends less is treated like one that sends nothing.
 pub const BYTES_PER_SECOND: u32 = 64 << 10;
 
 /// Longest reason of another node that a message or a log repeats, in characters.

@@ -1,4 +1,4 @@
-//! Least progress of a stream from another node.
+//! Minimum progress of a stream from another node.
 //!
 //! A node that sends nothing, empty messages or a byte now and then would otherwise hold its receiver
 //! for ever. A receiver counts progress, such as bytes of a file, and [`Pace::wait`] fails when too little
@@ -19,7 +19,7 @@ pub struct Stalled {
     pub window: Duration,
     /// Amount received in the window.
     pub received: u64,
-    /// Least amount for the window.
+    /// Minimum amount for the window.
     pub needed: u64,
     /// The unit of both.
     pub unit: &'static str,
@@ -94,7 +94,7 @@ impl Pace {
     }
 }
 
-/// Least bytes in a window of time, at least 1.
+/// Minimum bytes of a stream in a window of time; at least 1.
 #[must_use]
 pub fn least_bytes(window: Duration) -> u64 {
     let bytes = window.as_millis().saturating_mul(limits::BYTES_PER_SECOND.into()) / 1000;

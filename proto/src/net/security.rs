@@ -41,7 +41,8 @@ pub struct TlsFiles {
     pub ca: Option<PathBuf>,
 }
 
-/// Protection of a node's connections. The default has none, and only works on one machine.
+/// Protection of a node's connections. The default has neither token nor TLS, and permits listening
+/// on loopback addresses only.
 #[derive(Clone, Default)]
 pub struct Security {
     token: Option<Token>,
@@ -153,8 +154,9 @@ impl Security {
         Ok(())
     }
 
-    /// Checks that a URL can be used, and that the token is not sent to it unencrypted, beyond this
-    /// machine. All connections are checked; nodes check at start-up, too.
+    /// Checks that a URL can be used, and that a connection to it would not send the token
+    /// unencrypted beyond this machine. Every connection is checked; nodes also check their URLs at
+    /// start-up.
     ///
     /// # Errors
     /// [`NetError::Url`] if the URL cannot be used, [`NetError::PlaintextToken`] if it has the

@@ -1,4 +1,4 @@
-//! Texts of other nodes and users in logs and messages.
+//! Texts from other nodes and from users, prepared for logs and messages.
 
 use std::borrow::Cow;
 
@@ -27,8 +27,8 @@ pub fn printable(text: &str) -> Cow<'_, str> {
     Cow::Owned(line)
 }
 
-/// Another node's text about a failure, made fit for a line like [`printable`]. A text of more than
-/// 2,000 characters is cut, and its length is added.
+/// Another node's text about a failure, with control characters escaped as by [`printable`]. A text of
+/// more than 2,000 characters is cut, and its length is added.
 #[must_use]
 pub fn reported(text: &str) -> String {
     printable(&cut(text, limits::TEXT_LEN)).into_owned()

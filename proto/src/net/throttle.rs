@@ -1,4 +1,4 @@
-//! Limit of wrong tokens: eight from one network at once, then one in two seconds.
+//! Limit on wrong tokens: eight from one network at once, then one in two seconds.
 //!
 //! Above this rate the sign-in of the web page refuses all tokens of the network, right ones too;
 //! browsers that are signed in stay signed in. gRPC and `/metrics` always admit the right token and
@@ -15,7 +15,7 @@ use crate::platform::Instant;
 /// Wrong tokens that one network may present at once.
 const BURST: u32 = 8;
 
-/// Time after which one more wrong token is free.
+/// Time after which a network may present one more wrong token.
 const EACH: Duration = Duration::from_secs(2);
 
 /// Networks whose wrong tokens are counted at a time.

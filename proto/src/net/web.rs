@@ -1,4 +1,4 @@
-//! Connections of browsers and collectors: HTTPS and plain HTTP on one port.
+//! Connections of browsers and metrics collectors: HTTPS and plain HTTP on one port.
 //!
 //! A browser has no client certificate, so the server requests none. The first byte of a connection
 //! tells TLS from plain HTTP. Health checks use plain HTTP.

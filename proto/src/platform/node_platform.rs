@@ -1,4 +1,4 @@
-//! The trait [`Platform`]: all that a node uses of its machine.
+//! Trait [`Platform`]: everything of the machine that a node uses.
 
 use std::fmt::Debug;
 use std::future::Future;
@@ -36,7 +36,7 @@ pub trait Platform: Debug + Send + Sync {
     /// If the operating system provides none.
     fn random(&self) -> io::Result<u128>;
 
-    /// Starts a thread, on which work may compute and [`block_on`](Self::block_on).
+    /// Starts a thread. The work may compute for long and [`block_on`](Self::block_on) futures.
     ///
     /// # Errors
     /// If there are no more threads.
@@ -63,7 +63,7 @@ impl dyn Platform + '_ {
     /// Runs work that blocks or computes for a moment, outside the asynchronous threads.
     ///
     /// # Errors
-    /// If the work panics.
+    /// If the work panics, or is dropped because the runtime or the process ends.
     pub fn blocking<T: Send + 'static, F: FnOnce() -> T + Send + 'static>(
         &self,
         work: F,

@@ -8,11 +8,11 @@ use std::task::{Context, Poll, ready};
 
 use tokio::sync::oneshot;
 
-/// Work on a thread panicked.
+/// Work on a thread panicked, or was dropped before its end.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct Panicked {
-    /// The panic's message.
+    /// The panic's message, or the reason.
     pub message: String,
 }
 
@@ -34,7 +34,7 @@ pub struct Thread {
 }
 
 impl Thread {
-    /// Splits work into a handle and what a thread has to run.
+    /// Returns a handle to the work, and the function that a thread must run.
     pub fn new(work: Box<dyn FnOnce() + Send>) -> (Thread, impl FnOnce() + Send + 'static) {
         let (end, ended) = oneshot::channel();
         let run = move || {

@@ -9,7 +9,7 @@ use tokio::runtime::Handle;
 use tokio::time::Instant;
 use xxhash_rust::xxh3::Xxh3;
 
-/// A machine with a disk and an address.
+/// Number of a host: a machine with a disk and an address.
 pub(crate) type HostId = usize;
 
 /// Time of day at the start, since 1970: Fri, 15 Jan 2027 08:00:00 GMT.

@@ -1,3 +1,5 @@
+//! Tests of the cluster as a data source of the dashboard.
+
 use std::collections::BTreeMap;
 use std::time::Duration;
 

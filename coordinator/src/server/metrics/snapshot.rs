@@ -39,7 +39,7 @@ pub(super) struct Snapshot {
     pub(super) now: f64,
     /// When the coordinator started, in seconds since 1970.
     pub(super) started: f64,
-    /// Whether the last access of the journal succeeded.
+    /// Whether no access of the journal has failed since its last successful write.
     pub(super) is_journal_writable: bool,
     /// Number of jobs in each state; empty if the journal cannot be read.
     pub(super) counts: BTreeMap<v1::JobState, u64>,

@@ -1,3 +1,5 @@
+//! Tests of the protection: listeners, URLs, certificates and tokens.
+
 use super::*;
 use crate::net::authority::ClusterCertificates;
 

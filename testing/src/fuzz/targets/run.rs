@@ -196,7 +196,8 @@ impl Target for EncodedRuns {
         Ok(Outcome::Accepted)
     }
 
-    /// A content has at most 4 MiB, of which each 4 bytes may be a batch of 44.
+    /// Independent of the input's length: the decompressed content has at most 4 MiB, and each 4 bytes
+    /// of it may become a batch of 44 bytes.
     fn memory(&self, _: usize) -> usize {
         256 << 20
     }
