@@ -181,7 +181,7 @@ impl Link {
     /// Removes the batches up to `sequence` from the queue.
     ///
     /// # Errors
-    /// If a batch up to `sequence` has not been sent, so that the receiver cannot have accepted it.
+    /// If no batch has this number yet, so that the receiver cannot have accepted it.
     fn acknowledge(&self, sequence: u64) -> Result<(), Status> {
         let mut state = self.state();
         if sequence > state.last {

@@ -16,7 +16,7 @@ pub(crate) struct ClusterState<'a> {
     /// Live workers that can own shards, ascending. The other live workers are leaving or work for
     /// other jobs.
     pub(crate) usable: &'a [WorkerNumber],
-    /// All workers that have ever registered.
+    /// All workers that have registered and were not replaced.
     pub(crate) known: &'a [WorkerEntry],
     /// The checkpoint to resume from.
     pub(crate) checkpoint: Option<&'a ClusterCheckpoint>,

@@ -25,8 +25,8 @@ impl WorkerBudget {
     /// The budget assumed while there is no worker: the defaults of a worker on two cores.
     const ASSUMED: WorkerBudget = WorkerBudget { memory: 1 << 30, threads: 2 };
 
-    /// The budget of the live worker with the least memory; `None` if no worker is live. Any live
-    /// worker may get the job.
+    /// The budget of the worker with the least memory, among those with a valid lease that are not
+    /// leaving: any of them may get the job. `None` if there is none.
     pub(crate) fn least(members: &[MemberView]) -> Option<WorkerBudget> {
         let live = members.iter().filter(|member| member.alive && !member.beat.leaving);
         let least = live.min_by_key(|member| member.memory_bytes)?;

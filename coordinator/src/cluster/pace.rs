@@ -45,7 +45,7 @@ struct Sums {
 /// Pace of a worker.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct WorkerPace {
-    /// States a second.
+    /// States of its parts a second, over the time in which all workers made the layers.
     pub(crate) rate: Option<f64>,
     /// Share of the time of layers with several workers in which all other workers had finished.
     pub(crate) straggler_share: Option<f64>,

@@ -43,9 +43,9 @@ pub(crate) fn apply(cluster: &Cluster) -> Result<(), JournalError> {
     Ok(())
 }
 
-/// Jobs that ended up to this second (since 1970) are older than `age` at `now`. The journal stores
-/// whole seconds, so a job is certain to be as old as `age` only a second later; an age of zero
-/// includes all jobs.
+/// The last second, since 1970, of jobs that are at least `age` old at `now`. The journal stores whole
+/// seconds, so a job is certain to be as old as `age` only a second later; an age of zero includes all
+/// jobs.
 fn last_end(now: u64, age: Duration) -> u64 {
     if age.is_zero() { now } else { now.saturating_sub(age.as_secs() + 1) }
 }

@@ -51,7 +51,7 @@ impl RestoreOrders {
     }
 }
 
-/// Why a job fails if two processes present one worker's identity.
+/// Error text for a job that fails because two processes present one worker's identity.
 const COPIED: &str =
     "another process has its identity, from a copy of its data directory: end one of them";
 
@@ -73,9 +73,9 @@ pub(crate) struct RemotePool {
     interruption: Interruption,
 }
 
-/// Returns why to stop waiting for the answers to an order; `None` to go on. The arguments are
-/// whether the order is one of those that begin a session, which loses nothing if it ends then, and
-/// the session's workers.
+/// Returns why to stop waiting for the answers to an order; `None` to go on waiting. The arguments are
+/// whether the order is one of those that begin a session, and the session's workers. A session that
+/// ends while it begins loses no work.
 pub(crate) type Interruption = Box<dyn Fn(bool, &[WorkerNumber]) -> Option<ClusterError> + Send>;
 
 impl RemotePool {

@@ -1,4 +1,4 @@
-//! Access checks of the web page: the server's names, request origins, and headers of all answers.
+//! Access checks of the web page: the server's names, request origins, and headers of all responses.
 //!
 //! A page of another site can make a browser send requests to this server. The site's own host name
 //! may even resolve to this server (DNS rebinding), so the `Host` header is checked.
@@ -62,7 +62,7 @@ const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; i
 /// Content security policy of an image that is opened as a page.
 const IMAGE_POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; sandbox";
 
-/// Headers of all answers.
+/// Headers of all responses.
 const HEADERS: [(&str, &str); 7] = [
     ("x-content-type-options", "nosniff"),
     ("referrer-policy", "no-referrer"),
@@ -73,7 +73,7 @@ const HEADERS: [(&str, &str); 7] = [
     ("permissions-policy", "camera=(), microphone=(), geolocation=()"),
 ];
 
-/// Adds the headers that all answers have. If an answer has no cache rule, caches must not store
+/// Adds the headers that all responses have. If a response has no cache rule, caches must not store
 /// it.
 pub(crate) fn protect(headers: &mut HeaderMap) {
     let is_image = headers

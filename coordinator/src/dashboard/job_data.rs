@@ -45,7 +45,7 @@ pub(crate) struct JobData {
     pub(crate) entries: VecDeque<LogEntry>,
     /// Where the next part of the log begins.
     next_entry: u64,
-    /// Counts changes of layers and marks.
+    /// Counts changes of the layers.
     version: u64,
     /// Time of the last reading of layers.
     read: Option<Instant>,

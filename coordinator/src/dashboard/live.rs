@@ -107,7 +107,7 @@ impl Live {
 
 impl Viewer {
     /// The events of the topic as a body of server-sent events. `may_go_on` is called before each
-    /// event; the stream ends when it returns false.
+    /// further event; the stream ends when it returns false.
     pub(crate) fn events(
         mut self,
         may_go_on: impl Fn() -> bool + Send + 'static,

@@ -91,7 +91,7 @@ impl IntoResponse for SourceError {
 }
 
 /// Checks that a request is meant for this server and comes from its own page; adds the headers of all
-/// answers.
+/// responses.
 async fn check_request(
     State(shared): State<Arc<Shared>>,
     request: Request,

@@ -1,4 +1,4 @@
-//! Shared state of a dashboard's server, and the answers that need it.
+//! Shared state of a dashboard's server, and the responses that need it.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

@@ -26,7 +26,7 @@ const UNENDED: usize = 100;
 /// Most jobs on the page that have ended.
 const ENDED: usize = 50;
 
-/// Most layers in one answer.
+/// Most layers that one call returns.
 const PART: u32 = 1024;
 
 /// Most jobs whose texts are cached.
@@ -301,7 +301,8 @@ impl Source for ClusterSource {
 }
 
 /// The mark that a log entry makes in the charts, and its depth. `before` is the mark of the
-/// previous entry: a session that begins after a rollback is not marked as a resumption.
+/// previous entry of the same part of the log: a session that begins after a rollback is not marked
+/// as a resumption.
 fn mark(text: &str, before: Option<MarkKind>) -> Option<(MarkKind, u32)> {
     let depth_after = |mark: &str| {
         let (_, rest) = text.split_once(mark)?;
