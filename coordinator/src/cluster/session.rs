@@ -40,7 +40,8 @@ const SESSION_STARTED: &str = "session started";
 ///
 /// # Errors
 /// `Failed` if a worker is lost or fails, if the journal fails, if a shutdown interrupts a layer, or if
-/// the job is cancelled before the first layer; `Refused` if the workers' reports contradict each other or the checkpoint.
+/// the job is cancelled before the first layer; `Refused` if the workers' reports contradict each other
+/// or the checkpoint.
 pub(crate) fn run(
     cluster: &Arc<Cluster>,
     job: &Arc<JobView>,

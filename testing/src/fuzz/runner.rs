@@ -48,7 +48,7 @@ pub struct Summary {
     pub runs: u64,
     /// Number of accepted inputs.
     pub accepted: u64,
-    /// Number of different outcomes.
+    /// Number of different outcomes, counted while fewer than 2,000 inputs are kept for mutation.
     pub outcomes: usize,
     /// Most memory of an input, in bytes.
     pub peak: usize,

@@ -65,7 +65,8 @@ pub(crate) enum Fault {
 }
 
 impl Fault {
-    /// The kind of the fault; `None` for the end of a fault and for harmless events.
+    /// The kind of the fault; `None` for harmless events and for the end of a fault. Only the end of a
+    /// link's fault has a kind, `Network`.
     pub(crate) fn kind(&self) -> Option<Kind> {
         match self {
             Fault::Crash { .. } | Fault::CrashAfter { .. } => Some(Kind::Crash),

@@ -1,5 +1,5 @@
-//! Fuzz target for the journal: changed values of all tables with right checksums, and damage of
-//! the file.
+//! Fuzz target for the journal: changed values with right checksums, of all tables but the indexes of
+//! ended and of removed jobs, and damage of the file.
 //!
 //! An input is the number of a table (1 byte), the number of a row (1 byte) and the row's new JSON.
 //! If the number of the table is [`FILE`], an offset (4 bytes) and new bytes of the file follow
