@@ -5,8 +5,9 @@
 //! works for one job at a time, so memory and disks are divided along with the workers.
 //!
 //! An *active* job is one that has started and has not ended. Active jobs keep the order in which
-//! they started. Waiting jobs start in the order of the queue, and only while every active job
-//! would have a worker. So neither kind of job can starve the other.
+//! they started. A waiting job starts only if every active job would still have a worker. Waiting
+//! jobs start in the order of the queue, except that jobs of one worker overtake a job of several
+//! workers while another of that kind is active. So neither kind of job can starve the other.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::iter::Peekable;

@@ -1,4 +1,5 @@
-//! Work of sessions since the coordinator started, by job: totals that never decrease.
+//! Work of sessions since the coordinator started, by job: totals that do not decrease while the job is
+//! kept here.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};

@@ -271,7 +271,8 @@ struct Submission {
 /// the specification with defaults. `budget` is that of the smallest worker.
 ///
 /// # Errors
-/// `INVALID_ARGUMENT` if the space or an option is refused; `CANCELLED` if `work` is cancelled.
+/// `INVALID_ARGUMENT` if the space or an option is refused, also when `work` is cancelled while the space
+/// is opened or checked; `CANCELLED` if it is cancelled after that.
 fn complete(
     puzzles: &Registry,
     (mut spec, mut options): (JobSpec, JobOptions),
