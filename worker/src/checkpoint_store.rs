@@ -363,7 +363,7 @@ mod tests {
         let [first, second, third, fourth] =
             ["first", "second", "third", "fourth"].map(|name| file(&folder, name));
         let epoch = epoch(folder);
-        store.upload(&*platform, &epoch, &[first.clone()]).unwrap();
+        store.upload(&*platform, &epoch, std::slice::from_ref(&first)).unwrap();
         store.delete_superseded(&*platform, &epoch);
         // The disk is full in the middle of the third file.
         fs.fill_after(6);
