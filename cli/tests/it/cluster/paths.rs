@@ -215,7 +215,7 @@ fn layers_that_do_not_fit_a_worker_are_a_limit() {
     // The first one counts as idle until its lease ends.
     let path = &mut cluster.client(&format!("path {job}"));
     let ran = fails(4, path, "must all fit the --memory of a worker, 32 MiB here");
-    assert!(ran.stderr.contains("--engine explicit --keep-layers all"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("--engine explicit and --keep-layers all"), "{}", ran.stderr);
     // The worker still works.
     cluster.follow("submit panex 6").expect_answer();
 }
