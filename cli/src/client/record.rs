@@ -13,7 +13,7 @@ use strata_run::forecast::Forecast;
 use strata_space::{Parameter, SearchSize};
 use strata_store::{EngineKind, Weight};
 
-use crate::output::events::{Farthest, Outcome, Summary, radius};
+use crate::output::events::{Farthest, Outcome, Summary, bytes_per_state, radius};
 use crate::output::exit::with_flags;
 use crate::output::json;
 use crate::output::json::write_line;
@@ -115,7 +115,6 @@ pub(crate) fn summary(
         None => request::has_goal(of_job.space, &of_job.parameters),
     };
     let outcome = Outcome::of(result.moves, has_goal);
-    let bytes_per_state = result.layer_bytes as f64 / result.states as f64;
     let radius = radius(result.layers, result.states, result.positions);
     let farthest = farthest.filter(|_| radius.is_none() && result.moves.is_none());
     let radius = radius.or(farthest.map(|farthest| farthest.depth));
@@ -135,7 +134,7 @@ pub(crate) fn summary(
         peak_rss_worker: Some(result.peak_rss_worker.clone()).filter(|name| !name.is_empty()),
         disk_peak_bytes: result.disk_peak_bytes,
         spilled_bytes: result.spilled_bytes,
-        bytes_per_state: Some(bytes_per_state).filter(|bytes| bytes.is_finite()),
+        bytes_per_state: bytes_per_state(of_job.engine, result.layer_bytes, result.states),
         farthest,
         title: naming.map_or_else(String::new, |naming| {
             naming.title(outcome, result.moves, radius, exhaustive)
@@ -381,6 +380,18 @@ pub(crate) mod tests {
         let done = v1::Job { result: Some(result), ..job(v1::JobState::Done) };
         let value: Value = serde_json::from_str(&json(|out| write_job(&done, out))).unwrap();
         assert_eq!((&value["exit_code"], &value["result"]["moves"]), (&0.into(), &42.into()));
+    }
+
+    #[test]
+    fn only_explicit_jobs_have_bytes_per_state() {
+        for engine in EngineKind::ALL {
+            let result = v1::JobResult { layer_bytes: 30, states: 20, ..Default::default() };
+            let mut done = v1::Job { result: Some(result), ..job(v1::JobState::Done) };
+            done.spec.as_mut().unwrap().engine = engine.name().to_owned();
+            let value: Value = serde_json::from_str(&json(|out| write_job(&done, out))).unwrap();
+            let expected = if engine == EngineKind::Explicit { 1.5.into() } else { Value::Null };
+            assert_eq!(value["result"]["bytes_per_state"], expected, "{}", engine.name());
+        }
     }
 
     #[test]

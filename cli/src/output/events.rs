@@ -6,6 +6,7 @@ use std::io::{self, Write};
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value};
 use strata_run::StopReason;
+use strata_store::EngineKind;
 
 use crate::output::json::write_line;
 use crate::output::layer::Layer;
@@ -172,6 +173,12 @@ pub(crate) struct Farthest {
 /// None if there are fewer positions than states: then the last layers may have no position.
 pub(crate) fn radius(layers: u32, states: u64, positions: u64) -> Option<u32> {
     (!(1..states).contains(&positions)).then_some(layers)
+}
+
+/// Mean size of a state in the layer files of the explicit engine, in bytes. None for other engines, and if
+/// there are no states.
+pub(crate) fn bytes_per_state(engine: EngineKind, layer_bytes: u64, states: u64) -> Option<f64> {
+    (engine.is_explicit() && states > 0).then(|| layer_bytes as f64 / states as f64)
 }
 
 /// The moves of a shortest solution.

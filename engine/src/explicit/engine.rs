@@ -138,6 +138,11 @@ impl Engine {
         self.space.text(state)
     }
 
+    /// Number of positions that a state stands for; None, for all states, if the space does not count them.
+    pub fn positions(&self, state: State) -> Option<u64> {
+        self.space.positions(state)
+    }
+
     /// Whether each move can be undone by another, so that a pass needs the last two layers only.
     pub fn is_undirected(&self) -> bool {
         self.space.is_undirected()

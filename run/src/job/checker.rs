@@ -24,21 +24,31 @@ use crate::plan::sums::totals_of;
 /// Memory for the regions of the kernel that recomputes digests.
 const MEMORY: KernelMemory = KernelMemory { regions: 64 << 20, memo: 0 };
 
-/// Checker of layer files: reads them in full and counts their states again.
+/// Checker of checkpoint files: reads them in full and counts their states again.
 pub struct FileChecker {
     spec: JobSpec,
     reader: Reader,
 }
 
 enum Reader {
+    Layers(LayerCounter),
+    Diagrams(Box<dyn AnySearch>),
+}
+
+/// Counter of the states in layer files of the explicit and the dense engine.
+pub(super) enum LayerCounter {
     Explicit(Box<dyn Kernel>),
-    Dense(Arc<dyn DenseSpace>),
-    Symbolic(Box<dyn AnySearch>),
+    Dense {
+        space: Arc<dyn DenseSpace>,
+        /// Whether layers have digests.
+        digest: bool,
+    },
 }
 
 impl FileChecker {
     /// A checker for the files of jobs of a specification. `space` is the opened space. `memory` is the
-    /// limit for the diagrams of a symbolic job, in bytes; other engines take 64 MiB.
+    /// limit for the diagrams of a symbolic job, in bytes. The kernel of an explicit job takes 64 MiB; a
+    /// dense job takes the tables of the dense form.
     ///
     /// # Errors
     /// [`Error::Space`] if the engine cannot search the space, [`Error::Step`] for too little memory.
@@ -51,21 +61,11 @@ impl FileChecker {
                 verify: 0,
                 threads: 1,
             };
-            Reader::Symbolic(space.nested()?.open(options).map_err(Error::Step)?)
-        } else if spec.engine.is_dense() {
-            Reader::Dense(space.dense()?)
+            Reader::Diagrams(space.nested()?.open(options).map_err(Error::Step)?)
         } else {
-            Reader::Explicit(space.engine(spec.shards).kernel(MEMORY))
+            Reader::Layers(LayerCounter::new(spec, space)?)
         };
         Ok(FileChecker { spec: spec.clone(), reader })
-    }
-
-    /// The symmetries whose orbits a dense job counts.
-    pub(super) fn symmetries(&self) -> Option<NonZeroU32> {
-        match &self.reader {
-            Reader::Dense(space) => space.tables().symmetries(),
-            Reader::Explicit(_) | Reader::Symbolic(_) => None,
-        }
     }
 
     /// Reads a file of a layer in full. Compares the depth, name, length and seal in the record with the
@@ -75,36 +75,59 @@ impl FileChecker {
     /// [`Error::Store`] if the file is missing, damaged or not the one recorded; [`Error::Worker`] if a
     /// diagram does not fit the memory.
     pub fn check(&mut self, folder: &JobDir, record: &CheckpointFile) -> Result<LayerTotals> {
-        if let Reader::Symbolic(search) = &mut self.reader {
-            load_diagram(folder, record, &mut **search)?;
-            return Ok(totals_of(&search.layer().stats));
-        }
+        let counter = match &mut self.reader {
+            Reader::Layers(counter) => counter,
+            Reader::Diagrams(search) => {
+                load_diagram(folder, record, &mut **search)?;
+                return Ok(totals_of(&search.layer().stats));
+            }
+        };
         let layer = open_record(folder, self.spec.engine, record)?;
         let found = if record.is_older() {
             // Files of older layers have no digest; their checksums cover every byte.
             let VerifiedCounts { regions, states, .. } = layer.verify(&mut |_, _| {})?;
             LayerTotals { regions, states, ..LayerTotals::default() }
         } else {
-            totals_of(&self.recount(&layer)?)
+            totals_of(&counter.recount(&layer)?)
         };
         check(&|| layer.path().unwrap_or_default(), "totals", layer.totals(), &found)?;
         Ok(found)
     }
+}
 
-    /// Reads a layer file in full, and counts its states. For a symbolic job, returns the counts of the
-    /// diagram that was loaded last, since it has no such files.
+impl LayerCounter {
+    /// A counter for the files of jobs of a specification, whose engine must be explicit or dense.
+    ///
+    /// # Errors
+    /// [`Error::Space`] if the space has no dense form, and the engine is dense.
+    pub(super) fn new(spec: &JobSpec, space: Space) -> Result<LayerCounter> {
+        Ok(if spec.engine.is_dense() {
+            LayerCounter::Dense { space: space.dense()?, digest: spec.engine.has_digests() }
+        } else {
+            LayerCounter::Explicit(space.engine(spec.shards).kernel(MEMORY))
+        })
+    }
+
+    /// The symmetries whose orbits a dense job counts.
+    pub(super) fn symmetries(&self) -> Option<NonZeroU32> {
+        match self {
+            LayerCounter::Dense { space, .. } => space.tables().symmetries(),
+            LayerCounter::Explicit(_) => None,
+        }
+    }
+
+    /// Reads a layer file in full, and counts its states.
     pub(super) fn recount(&mut self, layer: &Layer) -> std::result::Result<LayerStats, StoreError> {
-        match &mut self.reader {
-            Reader::Explicit(kernel) => {
+        match self {
+            LayerCounter::Explicit(kernel) => {
                 layer.verify(&mut |_, _| {})?;
                 count(&mut **kernel, layer, |_| true)
             }
-            Reader::Dense(space) => {
+            LayerCounter::Dense { space, digest } => {
                 layer.check_blocks()?;
-                let counter = Counter::new(&**space, self.spec.engine.has_digests());
+                let counter = Counter::new(&**space, *digest);
                 dense::recount(layer, numbering(&**space), &counter)
             }
-            Reader::Symbolic(search) => Ok(search.layer().stats),
         }
     }
 }

@@ -305,6 +305,15 @@ impl LayerView {
         self.states
     }
 
+    /// Whether a listed state of this layer stands for a position. True if its positions are not counted.
+    pub(crate) fn has_positions(&self, listed: &ListedState) -> bool {
+        let positions = match (&self.content, listed.state) {
+            (Content::Files { engine, .. }, Some(state)) => engine.positions(state),
+            _ => None,
+        };
+        positions != Some(0)
+    }
+
     /// Calls `visit` for every state, until it breaks.
     ///
     /// # Errors

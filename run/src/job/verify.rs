@@ -8,7 +8,7 @@ use strata_engine::symbolic::AnySearch;
 use strata_space::LayerStats;
 use strata_store::{CheckpointFile, EngineKind, FileKind, JobDir, Layer, Manifest, StoreError};
 
-use super::checker::FileChecker;
+use super::checker::LayerCounter;
 use super::files::{open_kept, open_record};
 use super::history::{JobHistory, add, check, read_history};
 use crate::catalogue::Space;
@@ -50,15 +50,15 @@ pub fn verify(folder: &JobDir, manifest: Manifest, space: Space) -> Result<Verif
     if manifest.spec.engine.is_symbolic() {
         return verify_symbolic(folder, manifest, &space);
     }
-    let checker = FileChecker::new(&manifest.spec, space, u64::MAX);
-    let mut checker = checker.map_err(|_| other_engine(folder, &manifest))?;
+    let counter = LayerCounter::new(&manifest.spec, space);
+    let mut counter = counter.map_err(|_| other_engine(folder, &manifest))?;
     let mut files = BTreeMap::new();
     let verified = verify_files(folder, manifest, &mut |layer| {
-        let stats = checker.recount(layer)?;
+        let stats = counter.recount(layer)?;
         files.insert((layer.header().depth, layer.path()), stats);
         Ok(stats)
     })?;
-    if let Some(symmetries) = checker.symmetries() {
+    if let Some(symmetries) = counter.symmetries() {
         check_orbits(folder, &verified.history, symmetries, &files)?;
     }
     Ok(verified)

@@ -49,11 +49,9 @@ pub(crate) fn antipodes(
     let totals = history.totals();
     let is_mixed = (1..totals.states).contains(&totals.positions);
     let (depth, space) = (totals.radius, open()?);
-    let layer = open_layer(folder, manifest, open()?, depth, request.options().memory)?;
-    let is_position = |state: &ListedState| {
-        let positions = |state| space.state_space().positions(state);
-        !is_mixed || state.state.and_then(positions) != Some(0)
-    };
+    let names_moves = space.names_moves();
+    let layer = open_layer(folder, manifest, space, depth, request.options().memory)?;
+    let is_position = |state: &ListedState| !is_mixed || layer.has_positions(state);
     let mut listed: Vec<ListedState> = Vec::new();
     if number > 0 {
         layer.visit(&mut |state| {
@@ -68,9 +66,11 @@ pub(crate) fn antipodes(
         })?;
     }
     let states = if is_mixed { totals.positions_at_radius } else { layer.states() };
+    // Frees the tables of the space before it is opened again.
     drop(layer);
     let texts = listed.iter().map(|state| state.text.clone());
-    let first = if space.names_moves() && !request.is_directed && !listed.is_empty() {
+    let first = if names_moves && !request.is_directed && !listed.is_empty() {
+        let space = open()?;
         let paths = positions_to(request, &space, folder, &listed)?;
         let antipode = |(state, mut path): (String, Vec<String>)| {
             path.reverse();

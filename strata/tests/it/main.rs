@@ -26,6 +26,7 @@ macro_rules! without_parameters {
     };
 }
 
+mod antipodes;
 mod constructors;
 mod dense;
 mod directed;

@@ -76,10 +76,12 @@ fn words() -> Vec<OsString> {
     std::env::args_os().skip_while(|word| word != "--").skip(2).collect()
 }
 
-/// The data directories: that of `--data-dir DIR` or of the variable, else the default ones.
+/// The data directories: that of `--data-dir DIR`, `--data-dir=DIR` or the variable, else the default ones.
 fn data_dirs(words: &[OsString]) -> Vec<PathBuf> {
-    let flag = words.iter().position(|word| word == "--data-dir");
-    let given = flag.and_then(|at| words.get(at + 1)).cloned();
+    let joined = |word: &OsString| word.to_str()?.strip_prefix("--data-dir=").map(OsString::from);
+    let given = words.iter().enumerate().find_map(|(at, word)| {
+        if word == "--data-dir" { words.get(at + 1).cloned() } else { joined(word) }
+    });
     match given.or_else(|| std::env::var_os("STRATA_DATA_DIR")) {
         Some(dir) => vec![PathBuf::from(dir)],
         None => DATA_DIRS.map(PathBuf::from).to_vec(),
@@ -163,6 +165,7 @@ mod tests {
     #[test]
     fn completion_uses_the_data_directory_of_the_command_line() {
         assert_eq!(data_dirs(&words("verify --data-dir x y")), [PathBuf::from("x")]);
+        assert_eq!(data_dirs(&words("verify --data-dir=x y")), [PathBuf::from("x")]);
         assert_eq!(data_dirs(&words("verify y")), DATA_DIRS.map(PathBuf::from));
     }
 

@@ -105,9 +105,7 @@ impl JobRun {
         let farthest =
             events::Farthest { depth: totals.radius, positions: totals.positions_at_radius };
         let farthest = Some(farthest).filter(|_| radius.is_none() && found.moves.is_none());
-        let bytes_per_state = totals.layer_bytes as f64 / totals.states as f64;
-        // Bytes per state are a figure of the explicit engine only.
-        let explicit = request.spec().engine.is_explicit();
+        let engine = request.spec().engine;
         let exhaust = request.is_exhaustive();
         self.progress.emit(&events::Event::Result(events::Summary {
             outcome,
@@ -125,7 +123,7 @@ impl JobRun {
             peak_rss_worker: None,
             disk_peak_bytes: found.disk_peak_bytes,
             spilled_bytes: totals.spilled,
-            bytes_per_state: Some(bytes_per_state).filter(|bytes| explicit && bytes.is_finite()),
+            bytes_per_state: events::bytes_per_state(engine, totals.layer_bytes, totals.states),
             farthest,
             title: naming.title(outcome, found.moves, Some(totals.radius), exhaust),
         }));

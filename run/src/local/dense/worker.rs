@@ -45,8 +45,9 @@ pub struct DenseSetup {
 /// A worker of a dense job, which makes its blocks of each layer.
 ///
 /// The only worker of a job has the whole space in memory if it fits. It then writes layers only for
-/// checkpoints and to keep them. In all other cases every layer is a file, and one part of the space at a
-/// time is in memory. A worker among several also reads the files of the others.
+/// checkpoints and to keep them, and before it makes a layer to be kept, it writes the layer whose plane
+/// this one overwrites. In all other cases every layer is a file, and one part of the space at a time is in
+/// memory. A worker among several also reads the files of the others.
 pub struct DenseWorker {
     pub(super) setup: DenseSetup,
     pub(super) space: Arc<dyn DenseSpace>,
@@ -167,14 +168,20 @@ impl DenseWorker {
         Ok(writer.seal(parts, totals_of(stats))?)
     }
 
+    /// Writes the layer before the current one if it is only in the planes. Returns the bytes written to
+    /// disk.
+    fn write_previous(&mut self) -> Result<u64> {
+        let unwritten = self.previous.as_ref().filter(|slot| slot.layer.is_none());
+        let Some(&Slot { depth, stats, .. }) = unwritten else { return Ok(0) };
+        let layer = self.write_planes(depth, &stats)?;
+        let bytes = bytes_on_disk(&layer);
+        self.previous = Some(Slot { depth, stats, layer: Some(layer) });
+        Ok(bytes)
+    }
+
     /// Writes those of the last two layers that are not written yet.
     fn write_last_two(&mut self) -> Result<()> {
-        if let Some(mut slot) = self.previous.take() {
-            if slot.layer.is_none() {
-                slot.layer = Some(self.write_planes(slot.depth, &slot.stats)?);
-            }
-            self.previous = Some(slot);
-        }
+        self.write_previous()?;
         let Slot { depth, stats, ref layer } = self.current;
         if layer.is_none() {
             self.current.layer = Some(self.write_planes(depth, &stats)?);
@@ -350,6 +357,12 @@ impl Work for DenseWorker {
 
     fn advance(&mut self, files: &[CheckpointFile]) -> Result<LayerReport> {
         let depth = self.current.depth + 1;
+        let mut previous_bytes = 0;
+        if self.keep.keeps(depth) {
+            // In memory, the next layer overwrites the plane of the previous one. If the next layer
+            // cannot be written to its file, the previous one must still be there to be saved.
+            previous_bytes = self.write_previous()?;
+        }
         let (stats, layer, read_bytes) = match &mut self.search {
             Engine::Memory(Some(search)) => (search.advance().unwrap_or_default(), None, 0),
             Engine::Memory(None) => return Err(self.missing(depth - 1)),
@@ -358,13 +371,14 @@ impl Work for DenseWorker {
                 (stats, Some(layer), read)
             }
         };
-        // A failure leaves `current` and `previous` unchanged.
+        // A failure leaves `current` and `previous` unchanged; both can still be saved.
         let layer =
             layer.map_or_else(|| self.write_if_kept(depth, &stats), |layer| Ok(Some(layer)))?;
         let disk_peak = self.push(Slot { depth, stats, layer })?;
         let mut report = LayerReport { disk_peak, ..self.report()? };
         report.layer.read_bytes = read_bytes;
-        report.layer.written_bytes = self.current.layer.as_ref().map_or(0, bytes_on_disk);
+        report.layer.written_bytes =
+            self.current.layer.as_ref().map_or(0, bytes_on_disk) + previous_bytes;
         Ok(report)
     }
 

@@ -424,7 +424,7 @@ fn a_crash_at_any_step_of_a_checkpoint_leaves_the_one_before() {
 }
 
 #[test]
-fn a_full_disk_exhausts_it_and_leaves_the_checkpoint() {
+fn a_full_disk_is_an_exhausted_resource_and_leaves_the_checkpoint() {
     for (name, space) in small_spaces() {
         for way in [IN_MEMORY, BY_PARTS, Way { keep: KeepLayers::All, ..IN_MEMORY }] {
             let mut failures = 0;
@@ -480,6 +480,48 @@ fn a_full_disk_leaves_the_last_two_layers_to_be_saved() {
     assert_eq!(stats_of(&next), expected[next.layer.depth as usize]);
 }
 
+/// In memory, the planes hold the last two layers only, and a next layer that is kept is written at once.
+#[test]
+fn a_full_disk_at_a_kept_layer_leaves_the_two_layers_before_to_be_saved() {
+    for (name, space) in [("hanoi", hanoi()), ("folded", folded())] {
+        let expected = expected(&space);
+        let way = Way { keep: KeepLayers::Every(4.try_into().unwrap()), ..IN_MEMORY };
+        let mut failed_depths = BTreeSet::new();
+        for bytes in (0..40_000).step_by(2_000) {
+            let (dir, fs) = (tempfile::tempdir().unwrap(), FaultyFs::new());
+            let folder = folder(Arc::new(fs.clone()), dir.path());
+            let mut worker = worker(&space, way, &folder);
+            let mut kept = kept_of(&worker.seed().unwrap());
+            fs.fill_after(bytes);
+            let error = loop {
+                match worker.advance(&[]) {
+                    Ok(report) if report.layer.states == 0 => break None,
+                    Ok(report) => kept.extend(kept_of(&report)),
+                    Err(error) => break Some(error),
+                }
+            };
+            let Some(error) = error else { continue };
+            assert_eq!(error.exhausted(), Some(StopReason::DiskFull), "{error}");
+            fs.heal();
+            let depth = worker.depth();
+            failed_depths.insert(depth + 1);
+            let records = worker.save().unwrap();
+            let depths: Vec<u32> = records.iter().map(|record| record.depth).collect();
+            assert_eq!(depths, [depth - 1, depth], "{name}, {bytes} bytes");
+            worker.saved().unwrap();
+            let mut worker = self::worker(&space, way, &folder);
+            let first = worker.restore(&restore(depth, &records, &kept)).unwrap();
+            let mut found = run(&mut worker, first);
+            found.push(LayerStats::default());
+            // A restored layer does not tell whether it has a goal.
+            found[0].found = expected[depth as usize].found;
+            assert_eq!(found, expected[depth as usize..], "{name}, {bytes} bytes");
+        }
+        assert!(failed_depths.len() > 2, "{name}: {failed_depths:?}");
+        assert!(failed_depths.iter().all(|depth| way.keep.keeps(*depth)), "{failed_depths:?}");
+    }
+}
+
 #[test]
 fn damaged_and_missing_files_are_refused() {
     for (name, space) in small_spaces() {
@@ -531,7 +573,7 @@ fn least_memory(space: &Space) -> u64 {
 }
 
 #[test]
-fn too_little_memory_is_named() {
+fn too_little_memory_is_refused_with_the_needed_bytes() {
     let dir = tempfile::tempdir().unwrap();
     let folder = folder(Arc::new(RealFs), dir.path());
     let Err(error) = DenseWorker::new(setup(IN_MEMORY, 1000, &folder), hanoi()) else {
