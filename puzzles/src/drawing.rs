@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_stand_out() {
+    fn texts_contrast_with_the_page_and_with_their_pieces() {
         let contrast = |one: &str, other: &str| {
             let (one, other) = (luminance(one), luminance(other));
             (one.max(other) + 0.05) / (one.min(other) + 0.05)

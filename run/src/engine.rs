@@ -130,9 +130,10 @@ pub fn named_engine(
     Ok(EngineChoice { engine, reason: "`engine` names it".to_owned() })
 }
 
-/// Chooses the engine of a search: symbolic if the space is nested, no setting needs files and the
-/// expected memory fits; dense if a bit for each state fits the memory or, for a search of the whole
-/// space, the disk; otherwise explicit. The reason names settings in backticks.
+/// Chooses the engine of a search: explicit if a setting requires it; otherwise symbolic if the space is
+/// nested, no setting needs files and the memory suffices; otherwise dense if a bit for each state fits the
+/// memory or, for a search of the whole space, the disk; otherwise explicit. The reason names settings in
+/// backticks.
 pub fn choose_engine(space: &Space, needs: &EngineNeeds<'_>) -> EngineChoice {
     choose_engine_by(space, || space.dense_size(), needs)
 }

@@ -232,8 +232,9 @@ impl Job {
     /// unless it has kept its layers, with the depth of every state.
     ///
     /// # Errors
-    /// [`Error::LayersNotKept`] if layers are missing and the puzzle has no parameters `start` and
-    /// `goal`; [`Error::NoPath`] if the puzzle does not name the moves; other errors of the searches.
+    /// [`Error::LayersNotKept`] if layers are missing: for an explicit job if the puzzle has no parameters
+    /// `start` and `goal`, for a dense one if moves are directed or a search in memory does not fit the
+    /// budget; [`Error::NoPath`] if the puzzle does not name the moves; other errors of the searches.
     pub fn path(&self, cancel: &CancelToken) -> Result<PathOutcome> {
         find_path(&self.request, &self.folder, &self.puzzle, cancel)
     }
@@ -241,18 +242,19 @@ impl Job {
     /// The moves from the start to a state of the finished job.
     ///
     /// # Errors
-    /// [`Error::LayersNotKept`] if layers that lead to the state are missing; [`Error::NoPath`] if no
-    /// layer holds it, or the puzzle does not name the moves.
+    /// [`Error::LayersNotKept`] unless the job has kept all layers, or is an undirected dense one that fits
+    /// the memory budget; [`Error::NoPath`] if no layer holds the state, or the puzzle does not name the
+    /// moves.
     pub fn path_to(&self, state: &ListedState) -> Result<Moves> {
         trace_to(&self.request, state, &self.open_space()?, &self.folder)
     }
 
     /// Up to `number` states of the last layer of the finished job, with shortest paths to the start if
-    /// the puzzle names its moves. States that stand for no position are left out.
+    /// every move has an inverse and the puzzle names its moves. States that stand for no position are left
+    /// out.
     ///
     /// # Errors
-    /// [`Error::LayersNotKept`] if the puzzle names its moves and the job has not kept the layers that
-    /// lead to the start; errors of reading them.
+    /// For paths, [`Error::LayersNotKept`] as [`Self::path_to`] returns it; errors of reading the layers.
     pub fn antipodes(&self, number: u64) -> Result<Antipodes> {
         antipodes(&self.request, &self.folder, &|| self.open_space(), number)
     }

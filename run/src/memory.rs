@@ -35,7 +35,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_requested_field_is_read() {
+    fn a_field_of_the_status_is_parsed_in_bytes() {
         let status = "Name:\tstrata\nVmHWM:\t   62464 kB\nVmRSS:\t   1 kB\n";
         assert_eq!(parse(status, "VmHWM:"), Some(62464 * 1024));
         assert_eq!(parse(status, "VmRSS:"), Some(1024));
@@ -45,7 +45,7 @@ mod tests {
 
     #[cfg(target_os = "linux")]
     #[test]
-    fn this_process_has_some() {
+    fn the_memory_of_this_process_is_not_zero() {
         let now = current().unwrap();
         assert!(now > 0);
         assert!(peak().unwrap() > 0);

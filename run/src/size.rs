@@ -97,7 +97,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sizes_people_type() {
+    fn sizes_are_parsed_in_any_unit() {
         let known = [
             ("0", 0),
             ("4096", 4096),
@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn few_bytes_are_written_as_such() {
+    fn sizes_below_1_kib_are_written_in_bytes() {
         for (bytes, text) in [
             (0, "0 bytes"),
             (1, "1 byte (did you mean 1GiB?)"),
@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn sizes_refused() {
+    fn malformed_and_excessive_sizes_are_refused() {
         let unit = |text: &str| SizeError::Unit(text.to_owned());
         let known = [
             ("", SizeError::NotANumber),
@@ -160,12 +160,12 @@ mod tests {
 
     proptest! {
         #[test]
-        fn plain_bytes_come_back(value: u64) {
+        fn numbers_without_a_unit_are_bytes(value: u64) {
             prop_assert_eq!(parse_size(&value.to_string()), Ok(value));
         }
 
         #[test]
-        fn units_multiply_or_refuse(value: u64, unit in 0..UNITS.len()) {
+        fn a_unit_multiplies_or_the_size_is_too_large(value: u64, unit in 0..UNITS.len()) {
             let (suffix, worth) = UNITS[unit];
             let expected = value.checked_mul(worth).ok_or(SizeError::TooLarge);
             prop_assert_eq!(parse_size(&format!("{value}{suffix}")), expected);

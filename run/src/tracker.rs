@@ -378,7 +378,7 @@ mod tests {
     }
 
     #[test]
-    fn ratios() {
+    fn ratios_are_computed_from_the_sums_over_layers() {
         let mut tracker = tracker();
         assert_eq!(tracker.duplicate_ratio(), 0.0);
         assert_eq!(tracker.bytes_per_state(), 0.0);
@@ -388,7 +388,7 @@ mod tests {
     }
 
     #[test]
-    fn layers_that_come_again_count_once() {
+    fn repeated_layers_count_once() {
         let (mut tracker, mut straight) = (Tracker::new(states(20_100)), tracker());
         linear(&mut tracker, 100, 1000.0);
         assert_left(&tracker, 15.0);
@@ -406,7 +406,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_may_begin_deep() {
+    fn the_first_layer_of_a_run_may_be_at_any_depth() {
         let mut tracker = Tracker::new(states(501_501));
         add(&mut tracker, layer(100, 10, 5000, 0.5));
         assert_eq!(tracker.states(), 5000);

@@ -1,5 +1,5 @@
 //! Benchmark of dense searches by parts on disk, alternating with searches in memory:
-//! `cargo bench -p strata --bench dense -- [ROUNDS] [PANCAKES]` (3 rounds by default; the puzzle is the
+//! `cargo bench -p strata-bfs --bench dense -- [ROUNDS] [PANCAKES]` (3 rounds by default; the puzzle is the
 //! pyraminx, or as many pancakes as given).
 //!
 //! The searches have one thread. Times are its processor time, so that a busy machine does not distort

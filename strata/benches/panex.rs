@@ -1,5 +1,5 @@
 //! Benchmark of the explicit engine against a search that sorts vectors of the same states, in
-//! alternating runs: `cargo bench -p strata --bench panex -- LEVEL [ROUNDS]` (6 and 3 by default).
+//! alternating runs: `cargo bench -p strata-bfs --bench panex -- LEVEL [ROUNDS]` (6 and 3 by default).
 //! The engine writes its layers to files, as in a job.
 
 mod baseline;

@@ -1,5 +1,5 @@
 //! Benchmark of the distribution of states over shards:
-//! `cargo bench -p strata --bench shards -- LEVEL [DEPTH]` (6 and no limit by default).
+//! `cargo bench -p strata-bfs --bench shards -- LEVEL [DEPTH]` (6 and no limit by default).
 //!
 //! It runs one worker per shard, for each locality s that leaves at least two levels of large
 //! tiles. It prints the share of states sent to another shard, their bytes on the wire, and how

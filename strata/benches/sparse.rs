@@ -1,6 +1,6 @@
 //! Benchmark of spaces without tables, with one thread:
-//! `cargo bench -p strata --bench sparse -- [DISCS [PANCAKES [TOKENS [DEPTH]]]]` (by default 12 discs on 4
-//! pegs, 9 pancakes, 9 tokens of LX, whose moves cannot be undone, and the 3x3x3 to depth 6).
+//! `cargo bench -p strata-bfs --bench sparse -- [DISCS [PANCAKES [TOKENS [DEPTH]]]]` (by default 12 discs on
+//! 4 pegs, 9 pancakes, 9 tokens of LX, whose moves have no inverses, and the 3x3x3 to depth 6).
 
 use std::time::Instant;
 

@@ -1,5 +1,5 @@
 //! Benchmark of complete searches of sliding tiles, for a size of the local part:
-//! `cargo bench -p strata --bench tiles -- [SIZE [K [THREADS]]]` (by default 3x4 and 2x6, the largest k
+//! `cargo bench -p strata-bfs --bench tiles -- [SIZE [K [THREADS]]]` (by default 3x4 and 2x6, the largest k
 //! and one thread). The totals are compared with the known ones, so no symmetry is used.
 
 #[path = "../tests/it/drive/mod.rs"]

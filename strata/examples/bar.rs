@@ -1,6 +1,6 @@
 //! Layer events drawn as a bar chart in text: the Panex puzzle of level 3.
 //!
-//! `cargo run --release --example bar -p strata`
+//! `cargo run --release --example bar -p strata-bfs`
 
 use strata::Search;
 

@@ -1,6 +1,6 @@
 //! The same search with two engines: the Panex puzzle of level 6.
 //!
-//! `cargo run --release --example engines -p strata`
+//! `cargo run --release --example engines -p strata-bfs`
 
 use strata::{Engine, Search};
 

@@ -1,6 +1,6 @@
 //! A shortest path to one of the farthest positions of the 3x3 sliding tiles.
 //!
-//! `cargo run --release --example farthest -p strata`
+//! `cargo run --release --example farthest -p strata-bfs`
 
 use std::error::Error;
 use std::ops::ControlFlow;

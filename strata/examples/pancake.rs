@@ -1,6 +1,6 @@
 //! Pancake sorting: the largest number of flips that a stack of N pancakes needs.
 //!
-//! `cargo run --release --example pancake -p strata -- N [DIR [CRASH_AT]]`
+//! `cargo run --release --example pancake -p strata-bfs -- N [DIR [CRASH_AT]]`
 //!
 //! With CRASH_AT the process aborts after that layer; run it again without CRASH_AT to resume.
 

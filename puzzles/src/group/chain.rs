@@ -203,7 +203,7 @@ impl StabiliserChain {
         StabiliserChain::within(shape, generators, effort, &Work::unlimited())
     }
 
-    /// As [`Self::new`], as part of some work. There is no result if the budget of the work is exhausted.
+    /// As [`Self::new`], with the steps also charged to `work`. There is no result if `work` is exhausted.
     ///
     /// # Errors
     /// As [`Self::new`]; [`GroupError::Stopped`] if the work has no steps left or is cancelled.
@@ -265,7 +265,7 @@ impl StabiliserChain {
         }
         let found = chain.find(generators, order.as_ref())?;
         found.map_err(|exhausted| exhausted.into_error(effort.steps))?;
-        // Every level's orbit is one of the group, so a chain of the group's order is complete.
+        // Each level's orbit is part of the group's, so a chain with the group's order is complete.
         chain.is_verified = order.is_some_and(|order| chain.order() == order);
         if chain.is_verified {
             return Ok(chain);

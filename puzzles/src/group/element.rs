@@ -198,7 +198,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_no_element_is_named() {
+    fn invalid_elements_are_refused_with_the_reason() {
         let shape = Shape::new(vec![3, 3, 2]).unwrap();
         assert!(shape.element(&[1, 0, 2], &[2, 0, 1]).is_ok());
         let error = |images: &[u16], turns: &[u8]| shape.element(images, turns).unwrap_err();

@@ -59,7 +59,7 @@ pub(crate) fn fixed_positions(
             let fixing = fixing_least(member, &others, group.shape)?;
             let Some(fixing) = fixing else { return Ok(()) };
             let number = number(member).ok_or(Stop::Wrong)?;
-            // Conjugates of the symmetry times members of the orbit.
+            // The number of conjugates of the symmetry, times the number of members in the orbit.
             pairs.add(number, symmetries.len() as u32 / fixing)
         };
         match each_fixed(group, symmetry, &mut steps, &mut add)? {
@@ -260,7 +260,7 @@ mod tests {
     use crate::group::radix::Radix;
     use crate::group::symmetry::{Pieces, SymmetryLimits};
 
-    /// The members that a symmetry fixes, by all members and by the chain.
+    /// Checks that the chain finds the members that each symmetry fixes. Returns their numbers.
     fn check(shape: &Shape, moves: &[Element]) -> Vec<usize> {
         let chain = StabiliserChain::new(shape, moves, Effort::default()).unwrap();
         let radix = Radix::new(&chain).unwrap();

@@ -57,7 +57,7 @@ impl GroupNumbering {
         GroupNumbering::within(chain, &Work::unlimited())
     }
 
-    /// As [`Self::new`], as part of some work.
+    /// As [`Self::new`], with the steps charged to `work`.
     ///
     /// # Errors
     /// As [`Self::new`]; [`GroupError::Stopped`] if the work has no steps left or is cancelled.
@@ -284,7 +284,7 @@ mod tests {
     use crate::group::chain::Effort;
 
     #[test]
-    fn steps_are_those_of_the_digits_of_the_lanes_and_of_the_places() {
+    fn steps_of_a_numbering_are_those_of_its_three_parts() {
         let shape = Shape::plain(9).unwrap();
         let moves = [[1, 2, 3, 4, 5, 6, 7, 8, 0], [1, 0, 2, 3, 4, 5, 6, 7, 8]];
         let moves = moves.map(|images| shape.permutation(&images).unwrap());

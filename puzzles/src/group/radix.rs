@@ -14,8 +14,8 @@ const OUTSIDE: u32 = u32::MAX;
 /// A point of a base slot: a slot and a turn.
 pub(crate) type Point = (u16, u8);
 
-/// By slot, its place in the order of the base slots. By this order, the identity brings to each base
-/// slot the least of the points that members fixing the earlier base slots bring there.
+/// By slot, its rank in the order of the base slots. With points compared by this rank, the identity is the
+/// least member: it brings each base slot's own point, with turn 0, to the slot.
 struct Ranks(Vec<usize>);
 
 impl Ranks {

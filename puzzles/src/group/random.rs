@@ -3,7 +3,7 @@
 use crate::group::element::Element;
 use crate::group::shape::Shape;
 
-/// Elements in the pool, at least.
+/// Minimum number of elements in the pool.
 const POOL: usize = 12;
 
 /// Products before the first member is taken.

@@ -130,8 +130,8 @@ fn room(is_undirected: bool, options: &GroupOptions) -> usize {
     options.table_bytes / if is_undirected { 1 } else { 2 }
 }
 
-/// The positions that symmetries fix, if orbits are counted. They are not if the start is another element
-/// than the identity, since symmetries do not fix it.
+/// The positions that symmetries fix; None if orbits are not counted. Orbits are counted only if the start
+/// is the identity, which all symmetries fix.
 fn find_fixed(
     numbering: &GroupNumbering,
     shape: DenseShape,

@@ -197,7 +197,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nested_keys_are_keys() {
+    fn nested_states_have_the_keys_and_weights_of_the_space() {
         let space = NestedHanoi::new(Hanoi::new(5, 4, true).unwrap()).unwrap();
         for pegs in [[0; 5], [0, 1, 2, 3, 0], [3, 2, 3, 2, 1], [3; 5]] {
             let key = space.hanoi.key(pegs.into_iter());

@@ -27,7 +27,7 @@ mod tests {
     use super::upper_bound;
 
     #[test]
-    fn matches_the_papers() {
+    fn upper_bounds_are_those_of_the_paper() {
         let known = [3, 13, 42, 128, 343, 881, 2189, 5359, 13023, 31537, 76245, 184_191, 444_807];
         for (n, moves) in (1..).zip(known) {
             assert_eq!(upper_bound(n), Some(moves), "n = {n}");

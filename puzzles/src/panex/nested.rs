@@ -322,7 +322,7 @@ mod tests {
     }
 
     #[test]
-    fn an_illegal_configuration_has_some_class() {
+    fn the_class_below_an_illegal_configuration_has_no_slack() {
         let space = space(4, CentreTop::Forbid);
         let column = [Some(Tile::new(1, 0)), Some(Tile::new(1, 1)), None]
             .into_iter()

@@ -130,7 +130,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn start_reads_as_in_the_docs() {
+    fn the_start_has_the_documented_text() {
         assert_eq!(Position::start(3).to_string(), "b1 b2 b3 / - / o1 o2 o3");
         assert_eq!(Position::goal(2).to_string(), "o1 o2 / - / b1 b2");
     }
@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn splitting_loses_nothing() {
+    fn a_split_position_is_joined_to_the_same_position() {
         let mut position = Position::start(5);
         // b1..b3 to the right, b4 over them, b2 back: small tiles under large ones.
         for (from, to) in [(0, 2), (0, 1), (2, 0), (2, 0), (0, 1)] {

@@ -238,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn ends_on_the_centres_top_layer_allow_it() {
+    fn an_end_on_the_centres_top_layer_allows_that_layer() {
         let panex = open(&[("level", "2"), ("start", "b2 / o1 b1 / o2")]).unwrap();
         assert_eq!(panex.parameters()["centre-top"], "allow");
         assert!(

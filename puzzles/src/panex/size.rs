@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_known_of_searches_between_other_positions() {
+    fn sizes_of_searches_between_other_positions_are_unknown() {
         let other = size(4, |config| config.start = Some(Position::goal(4)));
         assert_eq!(other, SearchSize::default());
     }

@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn images_of_both_sides() {
+    fn each_side_has_its_two_images() {
         let towers = Position::start(3);
         let group = Group::of(&towers, &Position::goal(3));
         let images = |side| group.images(side).collect::<Vec<_>>();

@@ -131,7 +131,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn positions_read_as_they_are_written() {
+    fn positions_are_parsed_from_their_own_text() {
         for (level, text) in [
             (1, "- / b1 o1 / -"),
             (2, "b2 / - / o1 b1 o2"),
@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn the_tile_and_the_rule_are_named() {
+    fn errors_name_the_tile_and_the_rule() {
         for (text, message) in [
             ("b1 b2 / o1 o2", "there are 2 columns, not three with '/' between them"),
             ("b1 b2 /  / o1 o2", "there is nothing in column C: an empty column is written '-'"),
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn the_centres_top_layer_is_noticed() {
+    fn a_tile_on_the_centres_top_layer_is_recognised() {
         for (text, uses) in [
             ("b2 / o1 b1 / o2", true),
             ("b2 / b1 / o1 o2", false),

@@ -54,7 +54,7 @@ pub(super) struct Graph<K> {
     weights: OnceLock<Weights>,
     /// Slots with forbidden kinds of pieces: by kind, whether it is forbidden there.
     forbidden: Vec<(usize, Vec<bool>)>,
-    /// The work that the numbering is part of.
+    /// Budget to which the steps of the numbering are charged.
     work: Work,
     key: PhantomData<fn() -> K>,
 }
@@ -402,9 +402,9 @@ impl<K: RankKey> Graph<K> {
         self.positions(keys, key).iter().map(weight).sum()
     }
 
-    /// The states of a path along a chain of stored states, in text form. The path visits each stored state
-    /// or one of its images. It visits the last stored state of the chain's part from the start itself or,
-    /// where some moves have no inverse, the start itself.
+    /// The states of a path along a chain of stored states, in text form. For each stored state, the path
+    /// visits that state or one of its images. The images are chosen such that one state is visited itself:
+    /// the last of `chain.from_start`, or the start where some moves have no inverse.
     pub(super) fn positions_along(
         &self,
         space: &dyn StateSpace,

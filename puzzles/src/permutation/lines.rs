@@ -113,7 +113,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_have_places() {
+    fn words_have_their_line_and_column() {
         let mut lines = Lines::new("# a comment\n\n  é  12\r\nx\n");
         let line = lines.next().unwrap();
         let places: Vec<(&str, Place)> = line.words().map(|word| (word.text, word.place)).collect();

@@ -279,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn faults_have_a_place() {
+    fn errors_have_the_place_of_the_fault() {
         let error = |text: &str| element(text).unwrap_err();
         assert_eq!(error("a e"), "line 1, column 3: expected a move, found 'e'");
         assert_eq!(
@@ -299,7 +299,7 @@ mod tests {
     }
 
     #[test]
-    fn rotations_are_told_by_name() {
+    fn rotations_are_recognised_by_name() {
         for name in ["x", "y2", "z'", "Uv", "BL_Fv"] {
             assert!(is_rotation(name), "{name}");
         }

@@ -291,7 +291,7 @@ mod tests {
     }
 
     #[test]
-    fn what_could_be_another_statement_is_refused() {
+    fn unclear_ends_of_statements_are_refused() {
         for (text, place) in [
             ("a=(1,2);\nb=(2,3)\n", "line 2, column 1: expected ';' after"),
             ("a=(1,2)\nb=(2,3);\n", "line 2, column 1: expected ';' or ',' before 'b=(2,3);'"),

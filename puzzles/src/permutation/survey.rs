@@ -75,7 +75,8 @@ impl Survey {
         Survey::within(definition, names, inverses, &Work::default())
     }
 
-    /// As [`Self::of`], as part of some work. An analysis that exceeds its steps leaves its facts open.
+    /// As [`Self::of`], with the steps charged to `work`. An analysis that exceeds its own limit leaves its
+    /// facts unknown.
     ///
     /// # Errors
     /// As [`Self::of`]; [`SpaceError::Cancelled`] if the work is cancelled.

@@ -233,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn a_whole_space_is_counted_board_by_board() {
+    fn symmetry_is_off_by_default_for_a_whole_space() {
         let on = |pairs: &[(&str, &str)]| open(pairs).unwrap().parameters()["symmetry"].clone();
         assert_eq!(on(&[("size", "3x3")]), "on");
         assert_eq!(on(&[("size", "3x3"), ("exhaust", "true")]), "off");
@@ -255,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn other_moves_and_their_choices_are_refused() {
+    fn clockwise_moves_and_their_choices_are_refused() {
         for (name, value, why) in [
             ("moves", "clockwise", "this search is for all moves"),
             ("moves", "sideways", "moves must be 'any' or 'clockwise', not 'sideways'"),

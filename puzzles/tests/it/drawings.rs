@@ -85,7 +85,7 @@ fn all_positions_of_a_puzzle_have_drawings_of_one_size_inside_their_frame() {
 }
 
 #[test]
-fn what_is_no_position_has_no_drawing() {
+fn texts_that_are_not_positions_have_no_drawing() {
     let panex = open::<Panex>(&[("level", "2")]);
     assert_eq!(panex.drawing("b1 b2 / - / o1", DrawingTheme::Light), None);
     let tiles = open::<Tiles>(&[("size", "2x3")]);

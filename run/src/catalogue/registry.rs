@@ -295,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_that_is_taken_replaces_the_entry() {
+    fn an_entry_replaces_another_of_the_same_name() {
         let registry = Registry::new([Entry::of::<Line>()]).with([Entry::of::<Other>()]);
         assert_eq!(registry.entries().len(), 1);
         let entry = registry.find("line").unwrap();

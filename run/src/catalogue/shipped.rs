@@ -60,7 +60,7 @@ mod tests {
     }
 
     #[test]
-    fn parameters_survive_a_round_trip() {
+    fn parameters_of_a_space_open_the_same_space() {
         let shipped = Registry::shipped();
         for (name, pairs) in [
             ("panex", &[("level", "9"), ("k", "2"), ("symmetry", "off")][..]),
@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_named() {
+    fn errors_name_the_wrong_puzzle_parameter_or_value() {
         let shipped = Registry::shipped();
         let error = |name: &str, pairs: &[(&str, &str)]| {
             shipped.open(name, &given(pairs)).unwrap_err().to_string()

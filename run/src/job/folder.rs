@@ -159,7 +159,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn suffixes_are_names() {
+    fn suffixes_differ_and_are_valid_in_names() {
         let (a, b) = (suffix(0), suffix(1));
         assert_ne!(a, b);
         assert_eq!(a.len(), 6);

@@ -254,13 +254,13 @@ mod tests {
     }
 
     #[test]
-    fn a_digest_that_is_none_is_damage() {
+    fn an_invalid_digest_is_damage() {
         let digest = fault(&[(1, 1, [u64::MAX, 0])], vec![record(0, 0, 1)]);
         assert!(digest.contains("a digest of residues"), "{digest}");
     }
 
     #[test]
-    fn an_impossible_number_of_a_worker_is_damage() {
+    fn an_impossible_worker_number_is_damage() {
         for worker in [1, u32::MAX - 1, u32::MAX] {
             let found = fault(&[(1, 1, [0, 0])], vec![record(0, worker, 1)]);
             assert!(found.contains("workers with a file"), "{found}");

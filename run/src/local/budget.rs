@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn a_node_shares_as_a_process_does() {
+    fn the_budget_of_a_node_is_divided_as_that_of_a_process() {
         for (threads, peers, extra) in [(1, 1, 0), (2, 3, 64 * MIB), (8, 200, 1024 * MIB)] {
             let total = Budget::least(9 * MIB, threads) + extra;
             let node = Budget::for_node(total as u64, 9 * MIB, threads, peers).unwrap();
@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn too_small_a_budget_says_what_is_needed() {
+    fn the_error_for_a_small_budget_names_the_least() {
         let error = Budget::new(1 << 20, 9 * MIB, 1, 2).unwrap_err().to_string();
         assert!(error.starts_with("1 MiB is too small: 33 MiB is the least here"), "{error}");
     }

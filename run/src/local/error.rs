@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mismatch_is_no_lack_of_memory() {
+    fn a_mismatch_does_not_count_as_exhausted_memory() {
         let error = failed(StepError::Mismatch { level: 3 });
         assert_eq!(error.exhausted(), None);
         assert!(!error.is_corrupt());

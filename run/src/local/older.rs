@@ -64,7 +64,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn files_are_few_and_states_are_seldom_written_again() {
+    fn merging_keeps_files_few_and_rewrites_logarithmic() {
         let shrinking = (0..40).map(|d| (1e12 * 0.6_f64.powi(d)) as u64).collect();
         let wide_then_narrow = [1 << 30, 1 << 20].into_iter().chain(vec![100; 2000]).collect();
         let constant = vec![1; 2000];

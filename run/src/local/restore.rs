@@ -43,7 +43,7 @@ impl Restore {
     /// Checks that the checkpoint has as many shards as `owners`.
     ///
     /// # Errors
-    /// `Inconsistent` if it has not.
+    /// `Inconsistent` if the numbers of shards differ.
     pub(super) fn check_shards(&self, owners: &[u16], folder: &JobDir) -> Result<()> {
         let (now, before) = (owners.len(), self.owners_before.len());
         if now == before {

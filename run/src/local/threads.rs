@@ -63,7 +63,7 @@ impl<'a, W: Steps> Waiting<'a, W> {
         Some(all.swap_remove(longest))
     }
 
-    /// Executes waiting work, always that with the most states left, until there is none.
+    /// Executes waiting work until there is none; work with more states left comes first.
     fn work_off(&self) {
         let mut next = self.exchange(None);
         while let Some(work) = next {
@@ -72,8 +72,8 @@ impl<'a, W: Steps> Waiting<'a, W> {
         }
     }
 
-    /// Executes work until it is done or should give way to work with more states left. Returns the work
-    /// if it is unfinished.
+    /// Executes work until it is done, or until work with many more states left waits. Returns the work if
+    /// it is unfinished.
     fn work_on(&self, work: &'a mut W) -> Option<&'a mut W> {
         while work.step() {
             if self.has_more_than(work.left() + MARGIN) {
@@ -215,7 +215,7 @@ mod tests {
         }
     }
 
-    /// Work of one unit a step. It counts threads that do it at once.
+    /// Work of which a step completes 1,024 units. A step panics if another thread executes one.
     struct Units {
         left: u64,
         done: u64,
@@ -243,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn all_work_is_done_by_turns() {
+    fn all_work_is_completed_and_a_single_thread_alternates() {
         for threads in [1, 2, 3] {
             let pool = Threads::new(threads).unwrap();
             for count in 0..6 {

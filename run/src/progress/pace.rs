@@ -40,7 +40,7 @@ impl Pace {
 mod tests {
     use super::*;
 
-    /// The seconds of the lines if the pace is asked every `step` milliseconds.
+    /// The seconds at which lines are due if the pace is checked every `step` milliseconds.
     fn lines(longest: u64, step: usize, end: u64) -> Vec<f64> {
         let mut pace = Pace::new(Duration::from_millis(longest));
         let times = (0..end).step_by(step).map(Duration::from_millis);
@@ -60,12 +60,12 @@ mod tests {
     }
 
     #[test]
-    fn a_late_question_delays_the_lines_after_it() {
+    fn a_late_check_postpones_all_later_lines() {
         assert_eq!(lines(30_000, 5000, 60_000), [5.0, 10.0, 20.0, 40.0]);
     }
 
     #[test]
-    fn without_an_interval_every_question_is_answered_by_a_line() {
+    fn with_an_interval_of_zero_a_line_is_always_due() {
         assert_eq!(lines(0, 1000, 3500), [0.0, 1.0, 2.0, 3.0]);
     }
 }

@@ -141,7 +141,7 @@ fn layers_are_those_of_a_plain_search_in_any_setup() {
 }
 
 #[test]
-fn a_space_that_calls_its_moves_reversible_is_refused() {
+fn a_directed_space_declared_undirected_is_refused() {
     let graph = OneWay { says_undirected: true, ..OneWay::new(1) };
     let search = Search::new(graph).engine(EngineName::Explicit);
     let error = search.run().unwrap_err().to_string();

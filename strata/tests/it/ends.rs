@@ -65,7 +65,7 @@ impl<'a> Distances<'a> {
 }
 
 #[test]
-fn every_pair_of_the_smallest_levels_is_as_far_apart_as_it_should_be() {
+fn distances_of_all_pairs_of_the_smallest_levels_equal_the_reference() {
     let dir = tempfile::tempdir().unwrap();
     for (level, positions) in [(1, 12), (2, 216)] {
         let all = all_positions(level);
@@ -98,13 +98,13 @@ fn sample(level: u8, starts: usize, goals: usize, ks: &[&str]) {
 }
 
 #[test]
-fn random_pairs_of_level_three_are_as_far_apart_as_they_should_be() {
+fn distances_of_random_pairs_of_level_three_equal_the_reference() {
     sample(3, 20, 100, &["1", "2"]);
 }
 
 #[test]
 #[ignore = "takes long; run by scripts/nightly"]
-fn random_pairs_of_level_four_are_as_far_apart_as_they_should_be() {
+fn distances_of_random_pairs_of_level_four_equal_the_reference() {
     // With k = 1 most moves lead to another region, and a search takes three times as long.
     let ks = [&["1"][..], &["2"; 9]].concat();
     sample(4, 10, 100, &ks);

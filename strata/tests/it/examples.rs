@@ -57,7 +57,7 @@ fn a_killed_pancake_search_resumes() {
 }
 
 #[test]
-fn pancakes_need_as_many_flips_as_is_known() {
+fn the_pancake_example_finds_the_known_radius() {
     for (n, radius) in [("1", 0), ("2", 1), ("5", 5), ("8", 9)] {
         let shown = succeeds("pancake", &[n]);
         assert!(shown.contains(&format!("radius {radius},")), "{n}: {shown}");
@@ -79,7 +79,7 @@ fn the_bar_chart_has_a_line_a_layer() {
 }
 
 #[test]
-fn both_engines_find_the_same() {
+fn both_engines_of_the_example_find_the_same() {
     let shown = succeeds("engines", &[]);
     let found: Vec<&str> = shown
         .lines()

@@ -1,6 +1,6 @@
 //! Tests of a search in which one region of one layer has more than 2^24 states. Each case takes 10 to
 //! 20 s and up to 2 GiB, so they run on demand:
-//! `cargo test -p strata --test it large_region -- --ignored`.
+//! `cargo test -p strata-bfs --test it large_region -- --ignored`.
 
 use crate::drive;
 

@@ -113,7 +113,7 @@ fn an_open_centre_top_finds_the_references_layers() {
 }
 
 #[test]
-fn the_path_without_tables_finds_the_same() {
+fn a_search_without_tables_finds_the_same_layers() {
     let compare = |config: PanexConfig| {
         let (fast, slow) = (tabled(config), direct(config));
         assert_eq!(fast.layers, slow.layers, "{config:?}");

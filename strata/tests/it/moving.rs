@@ -187,7 +187,7 @@ fn names(records: &[CheckpointFile]) -> BTreeMap<String, u64> {
 }
 
 #[test]
-fn numbers_with_gaps_find_the_same() {
+fn worker_numbers_with_gaps_give_the_same_layers() {
     let expected = alone().layers;
     let engine = engine();
     let owners = interleaved(&[0, 4, 7]);

@@ -203,7 +203,7 @@ fn unexpected_inputs_are_refused() {
 }
 
 #[test]
-fn limits_stop_resumably() {
+fn a_limit_stops_the_search_with_a_checkpoint() {
     let limited = |max_layers, disk_limit| {
         let options = PlanOptions { max_layers, disk_limit, ..options(Finish::Meeting) };
         Plan::new(options, Start::Seeds)
@@ -301,7 +301,7 @@ fn a_restored_layer_is_not_committed_again_and_must_be_the_same() {
 }
 
 #[test]
-fn nothing_follows_the_end() {
+fn no_command_follows_the_end() {
     let mut plan = plan(Finish::State(()));
     play(&mut plan, &[LayerStats { found: true, ..numbers(1) }]);
     finish(&mut plan, 0, &[1]);
@@ -481,7 +481,7 @@ fn the_lean_engine_counts_no_moves() {
 }
 
 #[test]
-fn states_may_be_the_orbits() {
+fn orbits_are_counted_as_states_if_states_are_orbits() {
     for states_are_orbits in [false, true] {
         let options = PlanOptions { states_are_orbits, ..options(Finish::Exhausted) };
         let mut plan = Plan::new(options, Start::Seeds);

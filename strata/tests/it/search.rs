@@ -172,7 +172,7 @@ fn a_search_takes_engine_and_shards_of_its_job() {
 }
 
 #[test]
-fn values_that_cannot_be_used_name_their_option() {
+fn errors_for_invalid_values_name_the_option() {
     let refused = |search: Search<'_>, option: &str| {
         let error = search.run().unwrap_err();
         let named = match &error {

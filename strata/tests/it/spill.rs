@@ -42,7 +42,7 @@ fn hanoi(setup: SearchSetup) -> Outcome {
 }
 
 #[test]
-fn the_least_budget_spills_and_finds_the_same() {
+fn the_least_budget_spills_and_finds_the_same_layers() {
     let generous = hanoi(SearchSetup { extra_memory: 1 << 30, ..SearchSetup::default() });
     assert_eq!(generous.spilled_bytes, 0);
     assert_eq!(generous.states().iter().sum::<u64>(), 4_u64.pow(10));

@@ -80,13 +80,17 @@ fn a_fold_that_is_no_symmetry_is_refused() {
 #[derive(Copy, Clone, Debug, PartialEq)]
 enum Wrong {
     Nothing,
-    /// The flip keeps configurations, and exchanges pegs elsewhere; and so on.
+    /// The flip does not change configurations, although it exchanges pegs in leaves, classes and moves.
     Config,
+    /// The flip does not change leaves.
     Leaf,
+    /// The flip does not change classes.
     Class,
+    /// The flip does not change moves.
     Move,
     /// The flip moves the start.
     Start,
+    /// The exchange does not change leaves.
     Exchange,
     /// The exchange is a symmetry that does not commute with the flip.
     Order,

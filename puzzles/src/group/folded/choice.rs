@@ -181,7 +181,7 @@ impl Search<'_> {
             return Ok(());
         }
         self.searched -= inner;
-        // Members and their images, and the groups that these generate.
+        // The cost: for each member its images, and the group that they generate.
         let digits = radix.len() - fixed;
         let products = inner.saturating_mul(digits as u64 + 2 * count + MOST_GENERATED / count);
         self.work.spend(products.saturating_mul(radix.product_steps(digits)))?;
@@ -223,7 +223,7 @@ fn maps_to_itself(symmetries: &[Symmetry], radix: &Radix, fixed: usize) -> bool 
     })
 }
 
-/// Orders of `count` orbits that differ in the last two.
+/// Orders of `count` orbits: one for each choice of the last two, with the others ascending.
 fn orders(count: usize) -> Vec<Vec<usize>> {
     let last = (0..count).rev();
     let pairs = last.flat_map(|last| (0..count).rev().map(move |before| (before, last)));

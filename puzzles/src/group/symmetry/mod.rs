@@ -35,7 +35,7 @@ impl Symmetry {
         Symmetry::all_within(shape, moves, pieces, limits, &Work::unlimited())
     }
 
-    /// As [`Self::all`], as part of some work.
+    /// As [`Self::all`], with the steps charged to `work`.
     ///
     /// # Errors
     /// As [`Self::all`]; [`GroupError::Stopped`] if the work has no steps left or is cancelled.

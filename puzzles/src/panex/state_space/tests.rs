@@ -163,7 +163,7 @@ fn no_class_is_its_own_mirror_image() {
 }
 
 #[test]
-fn limits_are_stated_and_kept() {
+fn levels_and_k_out_of_range_are_refused() {
     assert!(Panex::new(PanexConfig::new(0)).is_err());
     assert!(Panex::new(PanexConfig::new(15)).is_err());
     assert!(Panex::new(PanexConfig { k: 4, s: 5, ..PanexConfig::new(9) }).is_err());

@@ -136,7 +136,7 @@ fn a_start_of_another_parity_has_coordinates() {
 }
 
 #[test]
-fn other_puzzles_have_none() {
+fn puzzles_beyond_the_limits_of_coordinates_have_none() {
     let has = |definition: &Definition| {
         Coordinates::new(definition, &definition.solved, &elements(definition)).is_some()
     };

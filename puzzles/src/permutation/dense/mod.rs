@@ -36,7 +36,7 @@ pub(super) struct Numbering {
     step_bytes: OnceLock<Result<u64, String>>,
     /// The form with folded blocks, if it pays; computed at first use.
     folded: OnceLock<Option<Arc<FoldedMembers>>>,
-    /// The work that the computations here are part of.
+    /// Budget to which the steps of the computations here are charged.
     work: Work,
 }
 
@@ -97,8 +97,8 @@ pub(super) fn all_differ(definition: &Definition, start: &State, moves: &[Elemen
 }
 
 impl Numbering {
-    /// Numbers the states reachable from a start, as part of some work. `chain` is the stabiliser chain of
-    /// the group of the moves, or why there is none, if the caller has computed it.
+    /// Numbers the states reachable from a start, with the steps charged to `work`. `chain` is the stabiliser
+    /// chain of the group of the moves, or why there is none; None if the caller has not computed it.
     ///
     /// # Errors
     /// Why the states have no numbers.

@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_apply_is_refused() {
+    fn parameters_that_do_not_apply_are_refused() {
         for (name, value, why) in [
             ("k", "3", "the first tiles of an order are the region"),
             ("symmetry", "on", "makes left turns of right turns"),
@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn rules_are_part_of_names() {
+    fn labels_and_distances_name_the_rules() {
         let names = |choices: &str| {
             let tiles = open(&[("size", "2x2"), ("choices", choices)]).unwrap();
             (tiles.label(), tiles.distance_name())

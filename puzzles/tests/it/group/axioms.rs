@@ -48,7 +48,7 @@ proptest! {
     }
 
     #[test]
-    fn the_identity_and_inverses_are_neutral((shape, elements) in cases(1)) {
+    fn the_identity_is_neutral_and_inverses_cancel((shape, elements) in cases(1)) {
         let element = &elements[0];
         let (one, inverse) = (shape.identity(), element.inverse(&shape).unwrap());
         prop_assert_eq!(element.times(&one, &shape), Some(element.clone()));
@@ -58,7 +58,7 @@ proptest! {
     }
 
     #[test]
-    fn powers_add_and_end_at_the_order((shape, elements) in cases(1), a in 0..50_u64, b in 0..50_u64) {
+    fn exponents_add_modulo_the_order((shape, elements) in cases(1), a in 0..50_u64, b in 0..50_u64) {
         let element = &elements[0];
         let power = |exponent| element.power(exponent, &shape).unwrap();
         prop_assert_eq!(power(a).times(&power(b), &shape), Some(power(a + b)));
@@ -70,7 +70,7 @@ proptest! {
 
     /// The order equals the number of elements that a plain closure finds.
     #[test]
-    fn orders_are_those_of_a_closure((shape, generators) in cases(2)) {
+    fn orders_equal_the_sizes_of_closures((shape, generators) in cases(2)) {
         let chain = StabiliserChain::new(&shape, &generators, Effort::default()).unwrap();
         prop_assert!(chain.is_verified());
         let mut known = std::collections::HashSet::from([shape.identity()]);

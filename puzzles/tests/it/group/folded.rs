@@ -283,7 +283,7 @@ fn a_cube_of_88_million_states_is_stored_as_few_words() {
 }
 
 #[test]
-fn what_has_no_symmetries_or_another_start_is_refused() {
+fn missing_symmetries_another_start_and_a_memory_limit_are_refused() {
     let shape = Shape::plain(5).unwrap();
     let flips = [[1, 0, 2, 3, 4], [2, 1, 0, 3, 4], [3, 2, 1, 0, 4], [4, 3, 2, 1, 0]];
     let flips = flips.map(|images| shape.permutation(&images).unwrap());

@@ -117,7 +117,7 @@ fn turns_alone_form_a_group() {
 }
 
 #[test]
-fn members_are_told_from_others() {
+fn a_chain_contains_members_and_no_other_elements() {
     let shape = cube_shape();
     let faces = cube_faces(&shape);
     let chain = chain(&shape, &faces);
@@ -150,7 +150,7 @@ fn transversals_bring_each_point_to_the_base_slot() {
 }
 
 #[test]
-fn a_chain_is_a_part_of_work_and_counts_all_its_steps() {
+fn all_steps_of_a_chain_are_charged_to_the_work() {
     let shape = cube_shape();
     let faces = cube_faces(&shape);
     let build = |work: &Work| StabiliserChain::within(&shape, &faces, Effort::default(), work);
@@ -170,7 +170,7 @@ fn a_chain_is_a_part_of_work_and_counts_all_its_steps() {
 }
 
 #[test]
-fn limits_are_kept() {
+fn chains_beyond_their_limits_are_refused_or_unverified() {
     let shape = cube_shape();
     let faces = cube_faces(&shape);
     let build = |effort| StabiliserChain::new(&shape, &faces, effort);

@@ -100,7 +100,7 @@ fn directed_moves_have_converses() {
 }
 
 #[test]
-fn lanes_are_many_and_blocks_are_sorted_by_the_first_piece() {
+fn lanes_nearly_fill_a_word_and_blocks_are_sorted_by_the_first_pieces() {
     let space = pancakes(10).space(&GroupOptions::default()).unwrap();
     let shape = space.tables().shape();
     assert!(shape.lanes >= 48, "{shape:?}");
@@ -128,7 +128,7 @@ fn the_numbering_is_a_function_of_the_moves() {
 }
 
 #[test]
-fn what_is_not_in_the_group_is_rejected() {
+fn elements_outside_the_group_are_rejected() {
     // Two cycles of three slots at once: the images of base slots alone do not show that an element is not
     // a member.
     let shape = Shape::plain(6).unwrap();
@@ -169,7 +169,7 @@ fn tables_beyond_the_limit_are_refused() {
 }
 
 #[test]
-fn steps_in_factors_are_the_full_ones() {
+fn factored_steps_equal_the_full_table() {
     let cases = [pancakes(9), pancakes(10), turning_cycle(8, 2), turning_cycle(6, 6)];
     for case in cases {
         let full = case.space(&GroupOptions::default()).unwrap();

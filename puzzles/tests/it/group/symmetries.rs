@@ -108,7 +108,7 @@ fn symmetries_that_exceed_a_limit_are_refused() {
 }
 
 #[test]
-fn a_search_for_symmetries_is_a_part_of_work() {
+fn steps_of_a_search_for_symmetries_are_charged_to_the_work() {
     // Swaps of disjoint pairs, which all permutations of the pairs map to one another.
     let swap = |at: u16| {
         let mut images: Vec<u16> = (0..400).collect();
@@ -131,7 +131,7 @@ fn a_search_for_symmetries_is_a_part_of_work() {
 }
 
 #[test]
-fn no_moves_have_only_the_identity() {
+fn without_moves_the_identity_is_the_only_symmetry() {
     let (shape, _) = plain(3, &[]);
     let found = all(&shape, &[]);
     assert_eq!(found.len(), 1);

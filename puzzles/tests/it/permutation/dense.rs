@@ -124,7 +124,7 @@ fn sizes_are_known_without_tables() {
 }
 
 #[test]
-fn goals_are_those_that_moves_reach() {
+fn only_reachable_goals_are_goals_of_the_dense_form() {
     let text = "a = (1,2,3)\nb = (2,3,4)\n";
     let goals = |goal: &str| {
         let options = [("inverses", "true"), ("goal", goal)];
@@ -238,7 +238,7 @@ proptest! {
 }
 
 #[test]
-fn alike_pieces_have_lanes() {
+fn arrangements_of_alike_pieces_have_blocks_rows_and_lanes() {
     let shape = |solved: &str, cycle: &str| {
         let size = solved.split(' ').count();
         let swap: Vec<usize> = [2, 1].into_iter().chain(3..=size).collect();

@@ -76,7 +76,7 @@ fn faults_of_files_are_named_with_their_place() {
 }
 
 #[test]
-fn options_that_cannot_be_are_refused() {
+fn impossible_options_are_refused_with_the_reason() {
     for (options, message) in [
         (&[("moves", "L,Q")][..], "moves must be names among L, X, not 'Q'"),
         (
@@ -133,7 +133,7 @@ fn options_that_cannot_be_are_refused() {
 }
 
 #[test]
-fn states_and_sequences_are_the_same_ends() {
+fn a_sequence_as_an_end_equals_the_state_it_leads_to() {
     let by_moves = open(RING, &[("start", "L X"), ("goal", "L2'")]).unwrap();
     let [start, goal] = by_moves.ends().unwrap();
     assert_eq!((start.as_str(), goal.as_str()), ("3 2 4 1 / 0 0 1 0", "3 4 1 2 / 1 0 0 1"));
@@ -165,7 +165,7 @@ fn an_open_goal_stands_for_all_states_that_match() {
 }
 
 #[test]
-fn what_is_there_twice_late_or_in_part_is_refused() {
+fn repeated_late_and_incomplete_parts_are_refused() {
     for (content, message) in [
         ("Name a\nSet A 4 2\nName b\n", "line 3, column 1: a second name"),
         (
@@ -215,7 +215,7 @@ fn parts_of_a_file_without_effect_are_named() {
 }
 
 #[test]
-fn moves_that_change_nothing_are_blamed_on_what_named_them() {
+fn an_error_about_moves_that_change_nothing_names_the_parameter() {
     let list = "a = [1,2,3]\nb = (1,2)\n";
     assert_eq!(
         error(list, &[("moves", "a")]),

@@ -109,7 +109,7 @@ fn a_period_of_orientations_is_a_divisor() {
 }
 
 #[test]
-fn lists_of_permutations_are_taken_as_they_stand() {
+fn lists_of_permutations_get_inverses_only_on_request() {
     let swap = |a: usize, b: usize| {
         let mut images: Vec<usize> = (0..5).collect();
         images.swap(a, b);

@@ -13,7 +13,7 @@ use super::{open, parameters};
 const MOST_STEPS: u64 = 5_000_000_000;
 
 /// A file of sets of 255 pieces, of which a move cycles 8, 9 and 13. The move has the order 936, so its
-/// powers are 935 moves. The powers of each of its powers with an exponent coprime to 936 are the same.
+/// powers are 935 moves. A power whose exponent is coprime to 936 has the same powers as the move itself.
 fn powers(others: usize) -> String {
     let (sets, sizes) = (4, [8, 9, 13]);
     let mut text = "Name powers\n".to_owned();
@@ -95,7 +95,7 @@ fn goals_that_stand_for_very_many_states_are_refused() {
 }
 
 #[test]
-fn cancelled_work_opens_nothing() {
+fn cancelled_work_opens_no_puzzle_and_no_survey() {
     let work = Work::default();
     work.cancel();
     let given = parameters("(1,2,3)\n(1,2)\n", &[("inverses", "true")]);
@@ -120,7 +120,7 @@ fn a_space_whose_work_is_cancelled_has_no_dense_form() {
 /// The chain of a symmetric group of n points has about n² members of n slots each, and its verification
 /// takes time in n⁴.
 #[test]
-fn the_analyses_of_a_group_end_after_so_many_steps() {
+fn analyses_of_a_large_group_end_within_their_step_limits() {
     let content: String = (1..400).map(|at| format!("({at},{})\n", at + 1)).collect();
     let work = Work::default();
     let definition = Definition::read(&content).unwrap();

@@ -68,7 +68,7 @@ fn forms_of_gap_that_are_not_read_are_refused() {
 }
 
 #[test]
-fn what_is_not_all_understood_is_refused() {
+fn malformed_lists_are_refused_with_the_place() {
     for (content, message) in [
         (
             "a=(1,2);\n(3,4);\n",

@@ -277,7 +277,7 @@ fn only_symmetries_that_keep_start_and_goals_are_used() {
 }
 
 #[test]
-fn goals_that_moves_do_not_reach_are_searched_alike() {
+fn unreachable_goals_give_the_same_result_with_symmetries() {
     // Even permutations only: the goal is odd.
     let even = "# even\na = (1,2,3)\nb = (3,4,5)\n";
     for goal in ["2 1 3 4 5", "1 2 3 5 4", "1 2 3 4 5", "2 3 1 5 4", "1 2 ? ? ?"] {
@@ -296,7 +296,7 @@ fn goals_that_moves_do_not_reach_are_searched_alike() {
 }
 
 #[test]
-fn the_dense_form_of_alike_pieces_and_too_many_symmetries_are_refused() {
+fn alike_pieces_in_a_dense_form_and_too_many_symmetries_are_refused() {
     let on = ("symmetry", "on");
     let puzzle = Permutation::open(&parameters(texts::RING, &[on])).unwrap();
     for error in [puzzle.dense_size().unwrap_err(), puzzle.dense().unwrap_err()] {

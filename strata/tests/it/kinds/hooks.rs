@@ -9,13 +9,14 @@ use strata_space::{
     ParameterReader, Parameters, Puzzle, SearchSize, Seed, SpaceError, StateSpace, Work,
 };
 
-/// A directed path of ten states. Every method returns another value than its default.
+/// A path of ten states, with edges in both directions if `both` is set. Every method but `reader` returns a
+/// value other than its default.
 #[derive(Debug)]
 struct Told {
     both: bool,
 }
 
-/// Steps of opening it.
+/// Steps that opening the puzzle takes from the budget.
 const OPENING_STEPS: u64 = 9;
 
 const BOTH_ENDS: &[(&str, &str)] = &[("both", "true")];
@@ -136,7 +137,7 @@ impl KeySpace for Told {
 }
 
 #[test]
-fn a_space_gives_what_its_puzzle_gives() {
+fn a_space_forwards_every_method_to_its_puzzle() {
     for both in [false, true] {
         let space = Space::new(Told { both }).unwrap();
         let start = space.state_space().seeds();
@@ -170,7 +171,7 @@ fn a_space_gives_what_its_puzzle_gives() {
 }
 
 #[test]
-fn a_puzzle_is_opened_as_part_of_the_work() {
+fn opening_a_puzzle_is_charged_to_the_work() {
     let registry = Registry::new(vec![Entry::of::<Told>()]);
     let work = Work::new(OPENING_STEPS);
     let open = || registry.open_within(Told::NAME, &Parameters::new(), &work);
