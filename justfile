@@ -10,11 +10,12 @@ build:
 test:
     cargo test --workspace --locked
 
-# Lint and test one crate, such as `just check store`, after a change in it.
-check CRATE:
+# Lint one crate and run its unit tests after a change in it, such as `just check store`. With names, the integration tests that match one of them, too: `just check cli usage:: recovery::`.
+check CRATE *TESTS:
     cargo fmt --all --check
     cargo clippy --manifest-path {{ CRATE }}/Cargo.toml --all-targets --locked -- -D warnings
-    cargo test --manifest-path {{ CRATE }}/Cargo.toml --locked
+    cargo test --manifest-path {{ CRATE }}/Cargo.toml --locked --lib --bins
+    {{ if TESTS == "" { "" } else { "cargo test --manifest-path " + CRATE + "/Cargo.toml --locked --tests -- " + TESTS } }}
 
 # Run the checks of continuous integration other than tests: format, lints, documentation, dependencies.
 lint:

@@ -22,8 +22,10 @@ pub(crate) struct ActiveFolder(Mutex<Option<String>>);
 pub(crate) enum Taken {
     /// The executor has the job prepared.
     Active,
-    /// The job has no folder, or its folder belongs to another journal.
+    /// The job has no folder.
     Absent,
+    /// The folder of this name belongs to another journal.
+    Foreign,
     Folder(Removed),
 }
 
@@ -64,7 +66,7 @@ impl ActiveFolder {
             && owner != journal
         {
             tracing::warn!(job, "not removed: the folder belongs to the journal {owner}");
-            return Ok(Taken::Absent);
+            return Ok(Taken::Foreign);
         }
         Ok(take_job(fs, data_dir, job)?.map_or(Taken::Absent, Taken::Folder))
     }
@@ -217,7 +219,7 @@ mod tests {
         let take = |job| active.take(Arc::new(RealFs), data.path(), "mine", job).unwrap();
         active.enter("a");
         assert!(matches!(take("a"), Taken::Active));
-        assert!(matches!(take("b"), Taken::Absent) && data.path().join("b").exists());
+        assert!(matches!(take("b"), Taken::Foreign) && data.path().join("b").exists());
         assert!(matches!(take("nothing"), Taken::Absent));
         active.leave();
         for job in ["a", "old"] {

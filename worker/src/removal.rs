@@ -51,28 +51,31 @@ async fn remove_queued(state: Arc<NodeState>, tasks: mpsc::UnboundedSender<Task>
     }
 }
 
-/// Removes a job's folder, and its files in the shared store. Returns false if the executor has the
-/// job prepared.
+/// Removes a job's folder, and its files in the shared store. Both stay if they belong to another
+/// journal. Returns false if the executor has the job prepared.
 async fn remove_job(state: &Arc<NodeState>, job: &str) -> Result<bool, RemovalError> {
     let (shared, name) = (Arc::clone(state), job.to_owned());
     let removed = state.platform().blocking(move || {
         let (fs, data_dir) = (shared.platform().fs(), &shared.options.data_dir);
         let journal = shared.seen_journal().id;
         match shared.active_folder.take(fs, data_dir, &journal, &name)? {
-            Taken::Active => Ok(false),
-            Taken::Absent => Ok(true),
             Taken::Folder(folder) => {
                 folder.delete()?;
                 tracing::info!(job = name, "removed");
-                Ok::<_, StoreError>(true)
+                Ok::<_, StoreError>(Taken::Absent)
             }
+            other => Ok(other),
         }
     });
-    let removed = removed.await.map_err(|panicked| RemovalError::Panicked(panicked.message))??;
-    if let Some(store) = state.store.as_ref().filter(|_| removed) {
-        store.delete_job(state.platform(), job).await?;
+    let taken = removed.await.map_err(|panicked| RemovalError::Panicked(panicked.message))??;
+    match (taken, &state.store) {
+        (Taken::Active, _) => return Ok(false),
+        (Taken::Absent | Taken::Folder(_), Some(store)) => {
+            store.delete_job(state.platform(), job).await?;
+        }
+        (Taken::Foreign, _) | (_, None) => {}
     }
-    Ok(removed)
+    Ok(true)
 }
 
 /// Replies with the list of jobs that this worker holds.

@@ -36,6 +36,17 @@ pub(crate) struct Census {
     pub(crate) ended: [(EndState, u64); 4],
 }
 
+/// The jobs of an overview at one moment.
+#[derive(Debug)]
+pub(crate) struct Overview {
+    /// Jobs that have not ended, oldest first.
+    pub(crate) unended: Vec<JobEntry>,
+    /// The jobs that ended last, newest first. They lack files and owners.
+    pub(crate) ended: Vec<JobEntry>,
+    /// Whether there are more of either kind.
+    pub(crate) has_more: bool,
+}
+
 /// Some jobs of a list.
 #[derive(Debug, PartialEq)]
 pub(crate) struct JobPart {
@@ -133,13 +144,22 @@ impl Journal {
         Ok(ended)
     }
 
-    /// The `most` jobs that ended last, newest first, and whether there are more. They lack files
-    /// and owners, as in [`Self::jobs_from`].
+    /// The first `unended` jobs that have not ended and the `ended` jobs that ended last, all at one
+    /// moment.
     ///
     /// # Errors
     /// `Io`, `Corrupt` or `Unusable`, see [`Journal`].
-    pub(crate) fn newest_ended(&self, most: usize) -> Result<(Vec<JobEntry>, bool)> {
-        self.store().read(|tx| Ok((newest_ended(tx, most)?, tx.count(ENDED)? > most as u64)))
+    pub(crate) fn overview(&self, unended: usize, ended: usize) -> Result<Overview> {
+        let (mut ids, lock) = self.unended_locked(|jobs| jobs.ids())?;
+        self.store().read(|tx| {
+            // The transaction has begun: it reads the states of the jobs that the index had.
+            drop(lock);
+            let has_more = ids.len() > unended || tx.count(ENDED)? > ended as u64;
+            ids.truncate(unended);
+            let unended = tx.get_all::<JobRecord>(JOBS, ids.iter().map(String::as_str))?;
+            let unended = unended.into_iter().flatten().map(|record| record.entry).collect();
+            Ok(Overview { unended, ended: newest_ended(tx, ended)?, has_more })
+        })
     }
 
     /// The running jobs, the `most` jobs that ended last, and the number of jobs in each state, all

@@ -201,12 +201,8 @@ fn without_files(layer: LayerRecord) -> LayerRecord {
 impl Source for ClusterSource {
     fn overview(&self) -> Result<Overview, SourceError> {
         let cluster = &self.cluster;
-        let mut unended = cluster.journal.unended(|jobs| jobs.ids()).map_err(failed)?;
-        let has_more_unended = unended.len() > UNENDED;
-        unended.truncate(UNENDED);
-        let unended = cluster.journal.find_each(&unended).map_err(failed)?;
-        let (ended, has_more_ended) = cluster.journal.newest_ended(ENDED).map_err(failed)?;
-        let jobs = unended.iter().chain(&ended).map(|entry| self.shown(entry));
+        let shown = cluster.journal.overview(UNENDED, ENDED).map_err(failed)?;
+        let jobs = shown.unended.iter().chain(&shown.ended).map(|entry| self.shown(entry));
         let mut jobs = jobs.collect::<Result<Vec<Job>, _>>()?;
         // Running jobs, then queued ones in the order of the queue, then ended ones.
         jobs.sort_by_key(|job| (job.state.has_ended(), job.queue_position));
@@ -219,7 +215,7 @@ impl Source for ClusterSource {
             time_ms: 1000 * cluster.seconds(),
             workers,
             jobs,
-            has_more_jobs: has_more_unended || has_more_ended,
+            has_more_jobs: shown.has_more,
             fault: cluster.journal.fault().map(|error| error.to_string()),
         })
     }

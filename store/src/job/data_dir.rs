@@ -1,6 +1,7 @@
 //! The data directory: its lock and its jobs.
 
 use std::fs::{File, TryLockError};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use crate::error::{Result, StoreError};
@@ -122,7 +123,12 @@ pub fn jobs_in(fs: &dyn Fs, data_dir: &Path) -> Result<Vec<String>> {
         let Some(name) = name.filter(|name| is_dir && check_name("job id", name).is_ok()) else {
             continue;
         };
-        let files = fs.list(&path).map_err(StoreError::io("list", &path))?;
+        let files = match fs.list(&path) {
+            Ok(files) => files,
+            // The job is removed meanwhile.
+            Err(error) if error.kind() == ErrorKind::NotFound => continue,
+            Err(error) => return Err(StoreError::io("list", &path)(error)),
+        };
         if files.iter().any(|(file, _)| file.file_name().is_some_and(|name| name == MANIFEST_FILE))
         {
             jobs.push(name.to_owned());

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, SystemTime};
 
 use strata_store::{
@@ -108,4 +109,25 @@ fn a_removal_follows_no_link() {
     assert!(!remove_job(&RealFs, data.path(), "missing").unwrap());
     assert!(matches!(remove_job(&RealFs, data.path(), ".."), Err(StoreError::Name { .. })));
     assert_eq!(names(elsewhere.path()), ["precious"]);
+}
+
+#[test]
+fn jobs_that_are_removed_while_they_are_listed_are_left_out() {
+    let data = tempfile::tempdir().unwrap();
+    let is_over = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !is_over.load(Ordering::Relaxed) {
+                for number in 0..20 {
+                    std::fs::create_dir(data.path().join(format!("job-{number}"))).unwrap();
+                }
+                for number in 0..20 {
+                    std::fs::remove_dir(data.path().join(format!("job-{number}"))).unwrap();
+                }
+            }
+        });
+        let lists: Vec<_> = (0..2000).map(|_| jobs_in(&RealFs, data.path())).collect();
+        is_over.store(true, Ordering::Relaxed);
+        assert!(lists.into_iter().all(|jobs| jobs.unwrap().is_empty()));
+    });
 }
