@@ -347,7 +347,7 @@ mod tests {
     }
 
     #[test]
-    fn a_space_without_another_form_says_so() {
+    fn the_reason_names_the_forms_that_a_space_lacks() {
         let (engine, reason) = chosen(&space("tiles", &[("size", "3x3")]), &NEEDS);
         assert_eq!(engine, EngineKind::Explicit);
         assert_eq!(reason, "no other engine searches this space");

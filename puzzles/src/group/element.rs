@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn orders_count_turns() {
+    fn the_order_of_an_element_accounts_for_turns() {
         let shape = Shape::new(vec![3, 3, 3, 2, 2]).unwrap();
         // A cycle of three whose turns sum to 1, and a swap whose turns sum to 1.
         let element = shape.element(&[1, 2, 0, 4, 3], &[1, 0, 0, 1, 0]).unwrap();

@@ -259,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn the_end_of_statements_is_that_of_the_text() {
+    fn the_separator_of_statements_follows_from_the_text() {
         let two = |first: &str, second: &str| {
             Ok(vec![(String::new(), first.to_owned()), (String::new(), second.to_owned())])
         };

@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn labels_say_name_and_size() {
+    fn labels_have_name_and_size() {
         let label = |name: &str, pairs: &[(&str, &str)]| {
             let space = Registry::shipped().open(name, &given(pairs)).unwrap();
             (space.label(), space.distance_name())

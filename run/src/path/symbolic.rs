@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 /// Progress of the second search of a symbolic job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PathProgress {
-    /// The layer at this depth is complete.
+    /// The layer at this depth is complete, and another follows.
     Layer(u32),
     /// All layers are complete, and moves are being traced back.
     Moves {
@@ -22,8 +22,8 @@ pub enum PathProgress {
 }
 
 /// The positions from start to goal in text form, by a search that holds all layers in memory. It uses
-/// memory and threads of `options` only. `on_progress` is called for every layer and every move; None if
-/// it ends the search.
+/// memory and threads of `options` only. `on_progress` is called before each further layer and before each
+/// move that is traced back; None if it ends the search.
 ///
 /// # Errors
 /// [`Error::Step`] if the layers do not fit the memory; [`Error::Space`] if the space is not nested;

@@ -200,7 +200,7 @@ fn errors_for_invalid_values_name_the_option() {
 }
 
 #[test]
-fn a_path_needs_kept_layers_and_says_so() {
+fn the_error_for_a_path_without_kept_layers_names_the_setting() {
     let report = Search::new(Cube::new(6)).run().unwrap();
     let state = any(&report, 6);
     let error = report.path_to(&state).unwrap_err();

@@ -54,7 +54,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_product_divides_exactly(
+        fn quotients_and_remainders_are_exact(
             number: u64, shift in 0_u32..64, value in 1_u32.., small in 0_u32..32, near in 0_u64..3,
         ) {
             let value = (value >> small).max(1);

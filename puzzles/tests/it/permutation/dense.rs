@@ -87,7 +87,7 @@ fn refusal(content: &str) -> String {
 }
 
 #[test]
-fn puzzles_without_a_dense_form_say_why() {
+fn the_error_for_a_missing_dense_form_has_the_reason() {
     let illegal = "Set A 4 1\nSolved\nA\n1 2 3 4\nEnd\nMove L\nA\n2 3 4 1\nEnd\nIllegal A 4 1\n";
     assert!(refusal(illegal).contains("illegal"), "{}", refusal(illegal));
     let error = pancakes(17).dense_size().unwrap_err().to_string();

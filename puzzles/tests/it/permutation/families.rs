@@ -176,7 +176,7 @@ fn a_family_is_searched_as_a_file_with_its_moves_is() {
 }
 
 #[test]
-fn a_family_that_cannot_add_inverses_does_not_advise_it() {
+fn advice_on_inverses_is_given_only_where_they_can_be_added() {
     let (family, file) = (member::<Lx>(&[3], &[]), from_file::<Lx>(&[3], &[]));
     assert_eq!(family.advice(), None);
     assert_eq!(file.advice().unwrap(), "1 of 2 moves has no inverse; `inverses` adds them");
