@@ -452,6 +452,7 @@ pub(crate) mod tests {
             "{\"v\":1,\"event\":\"layer\",\"depth\":0,\"states\":1,\"positions\":2,\"orbits\":null,\"generated\":3,\
              \"regions\":2,\"bytes\":0,\"digest\":\"00112233445566778899aabbccddeeff\",\
              \"seconds\":0.25,\"read_bytes\":0,\"written_bytes\":0,\
+             \"memo_hits\":0,\"memo_misses\":0,\"memo_miss_seconds\":0.0,\
              \"total_states\":18446744073709551615,\"replayed\":false}\n"
         );
     }

@@ -14,7 +14,7 @@ pub(crate) fn counted(positions: u64, states: u64) -> Option<u64> {
 }
 
 /// The columns of a table of layers.
-pub(crate) const COLUMNS: [&str; 11] = [
+pub(crate) const COLUMNS: [&str; 14] = [
     "depth",
     "states",
     "positions",
@@ -26,6 +26,9 @@ pub(crate) const COLUMNS: [&str; 11] = [
     "seconds",
     "read_bytes",
     "written_bytes",
+    "memo_hits",
+    "memo_misses",
+    "memo_miss_seconds",
 ];
 
 /// A row of a table: the figures of a layer, in the order of the columns.
@@ -53,6 +56,12 @@ pub(crate) struct LayerRow {
     pub(crate) read_bytes: u64,
     /// Bytes of the files that were written to make it.
     pub(crate) written_bytes: u64,
+    /// Expansions of regions that were found in the memo table.
+    pub(crate) memo_hits: u64,
+    /// Expansions that were looked up there, not found and computed.
+    pub(crate) memo_misses: u64,
+    /// Time to compute these, over all threads and workers.
+    pub(crate) memo_miss_seconds: f64,
 }
 
 impl LayerRow {
@@ -70,6 +79,9 @@ impl LayerRow {
             seconds,
             read_bytes: layer.read_bytes,
             written_bytes: layer.written_bytes,
+            memo_hits: layer.memo_hits,
+            memo_misses: layer.memo_misses,
+            memo_miss_seconds: layer.memo_miss_seconds,
         }
     }
 
@@ -88,6 +100,9 @@ impl LayerRow {
             format!("{:.6}", self.seconds),
             self.read_bytes.to_string(),
             self.written_bytes.to_string(),
+            self.memo_hits.to_string(),
+            self.memo_misses.to_string(),
+            format!("{:.6}", self.memo_miss_seconds),
         ]
     }
 
@@ -106,6 +121,9 @@ impl LayerRow {
             format!("{:.3}", self.seconds),
             units::count(self.read_bytes),
             units::count(self.written_bytes),
+            units::count(self.memo_hits),
+            units::count(self.memo_misses),
+            format!("{:.3}", self.memo_miss_seconds),
         ]
     }
 }
@@ -133,6 +151,9 @@ pub(crate) fn is_shown(column: &str, rows: &[LayerRow], engine: EngineKind) -> b
         // Searches in memory have no traffic.
         "read_bytes" | "written_bytes" => {
             rows.iter().any(|row| row.read_bytes > 0 || row.written_bytes > 0)
+        }
+        "memo_hits" | "memo_misses" | "memo_miss_seconds" => {
+            rows.iter().any(|row| row.memo_hits > 0 || row.memo_misses > 0)
         }
         _ => true,
     }

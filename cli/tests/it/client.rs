@@ -522,10 +522,11 @@ fn logs_and_layers_are_shown() {
     assert_eq!(lines[1]["time"], "2026-11-21T13:01:01.500Z");
     assert_eq!(
         expect(0, &mut at(&fake, "stats panex-3-aaaaaa --format csv")).stdout,
-        "depth,states,positions,orbits,generated,regions,bytes,digest,seconds,read_bytes,written_bytes\n\
-         0,1,1,1,3,1,100,00000000000000000000000000000007,0.000000,0,0\n\
-         1,2,2,2,6,1,100,00000000000000010000000000000007,0.500000,0,1\n\
-         2,3,3,3,9,1,100,00000000000000020000000000000007,0.500000,0,2\n"
+        "depth,states,positions,orbits,generated,regions,bytes,digest,seconds,read_bytes,written_bytes,\
+         memo_hits,memo_misses,memo_miss_seconds\n\
+         0,1,1,1,3,1,100,00000000000000000000000000000007,0.000000,0,0,0,2,0.000000\n\
+         1,2,2,2,6,1,100,00000000000000010000000000000007,0.500000,0,1,1,2,0.250000\n\
+         2,3,3,3,9,1,100,00000000000000020000000000000007,0.500000,0,2,2,2,0.500000\n"
     );
     let growth = expect(0, &mut at(&fake, "stats panex-3-aaaaaa --format growth")).stdout;
     assert_eq!(growth, "0 1\n1 2\n2 3\n");

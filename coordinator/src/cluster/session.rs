@@ -289,6 +289,9 @@ mod tests {
             seconds: 1.0,
             read_bytes: 1 << 40,
             written_bytes: 1 << 40,
+            memo_hits: 1 << 40,
+            memo_misses: 1 << 40,
+            memo_miss_seconds: 1.0,
             kept: (0..WORKERS).map(file).collect(),
         }
     }

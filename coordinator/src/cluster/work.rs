@@ -25,6 +25,12 @@ pub(crate) struct JobWork {
     pub(crate) read_bytes: u64,
     /// Bytes of files that were written to make them.
     pub(crate) written_bytes: u64,
+    /// Expansions found in memo tables.
+    pub(crate) memo_hits: u64,
+    /// Expansions that were looked up, not found and computed.
+    pub(crate) memo_misses: u64,
+    /// Seconds to compute these, over all threads and workers.
+    pub(crate) memo_miss_seconds: f64,
     /// Durable checkpoints.
     pub(crate) checkpoints: u64,
     /// Bytes of their files.
@@ -84,6 +90,9 @@ impl Work {
             work.layer_bytes = work.layer_bytes.saturating_add(line.bytes);
             work.read_bytes = work.read_bytes.saturating_add(line.read_bytes);
             work.written_bytes = work.written_bytes.saturating_add(line.written_bytes);
+            work.memo_hits = work.memo_hits.saturating_add(line.memo_hits);
+            work.memo_misses = work.memo_misses.saturating_add(line.memo_misses);
+            work.memo_miss_seconds += line.memo_miss_seconds;
         });
     }
 
@@ -119,6 +128,9 @@ mod tests {
             bytes: 100,
             read_bytes: 7,
             written_bytes: 8,
+            memo_hits: 9,
+            memo_misses: 2,
+            memo_miss_seconds: 0.5,
             digest: Weight([0, 0]),
             seconds: 0.0,
             ..LayerRecord::default()
@@ -142,6 +154,9 @@ mod tests {
             layer_bytes: 200,
             read_bytes: 14,
             written_bytes: 16,
+            memo_hits: 18,
+            memo_misses: 4,
+            memo_miss_seconds: 1.0,
             checkpoints: 2,
             checkpoint_bytes: 15,
             checkpoint_time: Duration::from_millis(750),

@@ -51,7 +51,8 @@ impl Format {
     fn heading(self) -> &'static str {
         match self {
             Format::Csv => {
-                "depth,states,positions,orbits,generated,regions,bytes,digest,seconds,read_bytes,written_bytes\n"
+                "depth,states,positions,orbits,generated,regions,bytes,digest,seconds,read_bytes,written_bytes,\
+                 memo_hits,memo_misses,memo_miss_seconds\n"
             }
             Format::Json => "",
         }
@@ -62,12 +63,13 @@ impl Format {
             Format::Csv => {
                 let LayerRecord { depth, states, positions, generated, regions, .. } = layer;
                 let LayerRecord { bytes, digest, seconds, read_bytes, written_bytes, .. } = layer;
+                let LayerRecord { memo_hits, memo_misses, memo_miss_seconds, .. } = layer;
                 let orbits = layer.orbits.map_or_else(String::new, |orbits| orbits.to_string());
                 // Writing to a string cannot fail.
                 let _ = writeln!(
                     out,
                     "{depth},{states},{positions},{orbits},{generated},{regions},{bytes},{digest},\
-                     {seconds},{read_bytes},{written_bytes}"
+                     {seconds},{read_bytes},{written_bytes},{memo_hits},{memo_misses},{memo_miss_seconds}"
                 );
             }
             Format::Json => {
@@ -147,16 +149,20 @@ mod tests {
             seconds: 0.5,
             read_bytes: 8,
             written_bytes: 9,
+            memo_hits: 5,
+            memo_misses: 4,
+            memo_miss_seconds: 0.25,
             kept: Vec::new(),
         };
         let (mut csv, mut lines) = (String::new(), String::new());
         Format::Csv.write(&layer, &mut csv);
         Format::Json.write(&layer, &mut lines);
-        assert_eq!(csv, "3,10,20,9,30,2,7,00000000000000010000000000000002,0.5,8,9\n");
+        assert_eq!(csv, "3,10,20,9,30,2,7,00000000000000010000000000000002,0.5,8,9,5,4,0.25\n");
         assert_eq!(csv.split(',').count(), Format::Csv.heading().split(',').count());
         let expected = "{\"depth\":3,\"states\":10,\"positions\":20,\"orbits\":9,\"generated\":30,\
                         \"regions\":2,\"bytes\":7,\
-                        \"digest\":\"00000000000000010000000000000002\",\"seconds\":0.5,\"read_bytes\":8,\"written_bytes\":9}\n";
+                        \"digest\":\"00000000000000010000000000000002\",\"seconds\":0.5,\"read_bytes\":8,\"written_bytes\":9,\
+                        \"memo_hits\":5,\"memo_misses\":4,\"memo_miss_seconds\":0.25}\n";
         assert_eq!(lines, expected);
         assert_eq!(Format::parse("xml"), None);
     }

@@ -1,5 +1,7 @@
 //! Region kernels: the interface between a pass over a layer and the code for one kind of space.
 
+use std::time::Duration;
+
 use strata_space::{ExitEdge, LayerStats, Local};
 use strata_store::{EntryKey, Layer, List, LocalWidth, StoreError, Word};
 
@@ -126,6 +128,27 @@ pub struct KernelMemory {
     pub memo: usize,
 }
 
+/// How often the memo table of expansions had what a kernel needed.
+#[derive(Copy, Clone, PartialEq, Eq, Debug, Default)]
+pub struct MemoUse {
+    /// Expansions found in the table.
+    pub hits: u64,
+    /// Expansions that were looked up, not found and computed. Regions that are not looked up, as wide ones
+    /// are not, count neither here nor as hits.
+    pub misses: u64,
+    /// Time of the misses, from the look-up until the region was expanded.
+    pub miss_time: Duration,
+}
+
+impl MemoUse {
+    /// Adds the figures of another kernel.
+    pub fn add(&mut self, other: MemoUse) {
+        self.hits += other.hits;
+        self.misses += other.misses;
+        self.miss_time += other.miss_time;
+    }
+}
+
 /// Expands regions for one thread.
 ///
 /// A kernel holds caches. Between [`Self::expand`] and [`Self::finish`] it may also hold regions that it
@@ -153,6 +176,11 @@ pub trait Kernel: Send {
 
     /// Drops all regions that are not expanded yet, after a failed pass.
     fn discard(&mut self);
+
+    /// The use of the memo table since the last call. By default there is no table.
+    fn take_memo_use(&mut self) -> MemoUse {
+        MemoUse::default()
+    }
 
     /// Counts states of a region and their moves, and sends their exits.
     ///

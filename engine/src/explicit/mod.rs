@@ -39,6 +39,6 @@ pub use exits::{
     Bounds, DiscardExits, Exchange, Inbox, InboxOptions, LocalExchange, MAX_CONTENT, MemoryRun,
     Outboxes, Run, RunEncoder, SortBuffers,
 };
-pub use kernel::{Batches, ExitSink, Inputs, Kernel, KernelMemory, Output, check_width};
+pub use kernel::{Batches, ExitSink, Inputs, Kernel, KernelMemory, MemoUse, Output, check_width};
 pub use pass::{Pass, PassTask, count};
 pub use trace::{Candidate, Finder, Layers, Trace, entry_key};

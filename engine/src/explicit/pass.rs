@@ -8,7 +8,7 @@ use strata_store::{
 
 use crate::explicit::error::{Error, Result};
 use crate::explicit::exits::{DiscardExits, MergedRuns, Outboxes, Run};
-use crate::explicit::kernel::{Batches, ExitSink, Inputs, Kernel, Output, check_width};
+use crate::explicit::kernel::{Batches, ExitSink, Inputs, Kernel, MemoUse, Output, check_width};
 use crate::explicit::merge::merge;
 
 /// The inputs and the output of a pass, shared by all tasks.
@@ -122,6 +122,11 @@ impl PassTask {
         });
         let part = finished.inspect_err(|_| self.abandon())?;
         Ok((part, std::mem::take(&mut self.stats)))
+    }
+
+    /// The use of the memo table since the last call.
+    pub fn take_memo_use(&mut self) -> MemoUse {
+        self.kernel.take_memo_use()
     }
 
     /// Expands the regions that the kernel holds, and releases what it shares with other tasks. Call it

@@ -250,6 +250,9 @@ pub fn layer_to(layer: &LayerRecord) -> v1::LayerRecord {
         seconds: layer.seconds,
         read_bytes: layer.read_bytes,
         written_bytes: layer.written_bytes,
+        memo_hits: layer.memo_hits,
+        memo_misses: layer.memo_misses,
+        memo_miss_seconds: layer.memo_miss_seconds,
     }
 }
 
@@ -284,6 +287,7 @@ pub fn part_from(report: &v1::LayerReport) -> Result<LayerRecord, ConvertError> 
 fn figures(layer: v1::LayerRecord, limit: u64) -> Result<LayerRecord, ConvertError> {
     let v1::LayerRecord { depth, states, positions, orbits, generated, regions, bytes, .. } = layer;
     let v1::LayerRecord { digest, seconds, read_bytes, written_bytes, .. } = layer;
+    let v1::LayerRecord { memo_hits, memo_misses, memo_miss_seconds, .. } = layer;
     let counts = [
         ("states", states),
         ("positions", positions),
@@ -291,6 +295,8 @@ fn figures(layer: v1::LayerRecord, limit: u64) -> Result<LayerRecord, ConvertErr
         ("bytes", bytes),
         ("read_bytes", read_bytes),
         ("written_bytes", written_bytes),
+        ("memo_hits", memo_hits),
+        ("memo_misses", memo_misses),
     ];
     check_counts(limit, &counts)?;
     check_regions(regions, states)?;
@@ -298,8 +304,10 @@ fn figures(layer: v1::LayerRecord, limit: u64) -> Result<LayerRecord, ConvertErr
     if let Some(orbits) = orbits.filter(|orbits| *orbits > states) {
         return Err(ConvertError::new("orbits", format!("{orbits} of {states} states")));
     }
-    if !seconds.is_finite() || seconds < 0.0 {
-        return Err(ConvertError::new("seconds", format!("{seconds} is no time")));
+    for (name, time) in [("seconds", seconds), ("memo_miss_seconds", memo_miss_seconds)] {
+        if !time.is_finite() || time < 0.0 {
+            return Err(ConvertError::new(name, format!("{time} is no time")));
+        }
     }
     let digest = digest_from(digest)?;
     Ok(LayerRecord {
@@ -314,6 +322,9 @@ fn figures(layer: v1::LayerRecord, limit: u64) -> Result<LayerRecord, ConvertErr
         seconds,
         read_bytes,
         written_bytes,
+        memo_hits,
+        memo_misses,
+        memo_miss_seconds,
         kept: Vec::new(),
     })
 }

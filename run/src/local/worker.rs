@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use strata_engine::explicit::{
-    Engine, Exchange, Inbox, InboxOptions, Outboxes, Pass, PassTask, Run,
+    Engine, Exchange, Inbox, InboxOptions, MemoUse, Outboxes, Pass, PassTask, Run,
 };
 use strata_space::{Finish, LayerStats, State};
 use strata_store::{
@@ -262,6 +262,8 @@ impl Worker {
             stats.add(&found);
             parts.push(part);
         }
+        let mut memo = MemoUse::default();
+        self.tasks.iter_mut().for_each(|task| memo.add(task.take_memo_use()));
         let next = writer.seal(parts, totals_of(&stats))?;
         self.exchange.flush(self.setup.worker, next.header().depth)?;
         let spilled = self.inbox.file_bytes();
@@ -272,6 +274,9 @@ impl Worker {
         let previous = self.previous.replace(std::mem::replace(&mut self.current, next));
         let mut report = self.report(&stats);
         let spilled_now = report.spilled - std::mem::replace(&mut self.spilled, report.spilled);
+        report.layer.memo_hits = memo.hits;
+        report.layer.memo_misses = memo.misses;
+        report.layer.memo_miss_seconds = memo.miss_time.as_secs_f64();
         report.layer.read_bytes = read_bytes;
         report.layer.written_bytes = bytes_on_disk(&self.current) + spilled_now;
         if let Some((count, merged)) = older {

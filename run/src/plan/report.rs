@@ -89,6 +89,9 @@ impl LayerReport {
         sum.bytes = sum.bytes.saturating_add(more.bytes);
         sum.read_bytes = sum.read_bytes.saturating_add(more.read_bytes);
         sum.written_bytes = sum.written_bytes.saturating_add(more.written_bytes);
+        sum.memo_hits = sum.memo_hits.saturating_add(more.memo_hits);
+        sum.memo_misses = sum.memo_misses.saturating_add(more.memo_misses);
+        sum.memo_miss_seconds += more.memo_miss_seconds;
         sum.digest += more.digest;
         sum.kept.extend(more.kept);
         self.odd |= part.odd;

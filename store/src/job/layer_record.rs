@@ -66,9 +66,26 @@ pub struct LayerRecord {
     /// Bytes of the files written to make the layer: the layer itself, spilled exits, and older layers
     /// joined into one file. Files of checkpoints do not count.
     pub written_bytes: u64,
+    /// Expansions of regions that were found in the memo table; 0 without a table.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub memo_hits: u64,
+    /// Expansions that were looked up there, not found and computed.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub memo_misses: u64,
+    /// Time to compute these, over all threads and workers, in seconds.
+    #[serde(default, skip_serializing_if = "is_no_time")]
+    pub memo_miss_seconds: f64,
     /// The files kept of the layer, by worker.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub kept: Vec<KeptFile>,
+}
+
+fn is_zero(count: &u64) -> bool {
+    *count == 0
+}
+
+fn is_no_time(seconds: &f64) -> bool {
+    *seconds == 0.0
 }
 
 impl LayerRecord {

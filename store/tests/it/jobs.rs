@@ -55,6 +55,9 @@ fn line(depth: u32) -> LayerRecord {
         seconds: f64::from(depth) / 7.0,
         read_bytes: 400,
         written_bytes: 500,
+        memo_hits: 9 * u64::from(depth),
+        memo_misses: u64::from(depth),
+        memo_miss_seconds: f64::from(depth) / 7.0,
         kept: if depth == 2 {
             vec![KeptFile { worker: 1, file: "kept".to_owned(), bytes: 5, seal: Hex64(6) }]
         } else {

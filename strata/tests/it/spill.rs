@@ -7,6 +7,7 @@ use crate::drive;
 use drive::{Outcome, SearchSetup, on_all_workers, search, start_workers};
 use strata_engine::explicit::Engine;
 use strata_puzzles::Hanoi;
+use strata_puzzles::panex::{Panex, PanexConfig};
 use strata_run::{KeepLayers, LayerReport, Worker};
 use strata_space::{KeySpace, Keyed, Seed};
 
@@ -93,4 +94,26 @@ fn the_traffic_of_a_layer_is_that_of_its_files() {
         let narrow = layers(SearchSetup { workers, ..SearchSetup::default() });
         assert_eq!((narrow[0].layer.read_bytes, narrow[0].layer.written_bytes), (0, 0));
     }
+}
+
+#[test]
+fn the_memo_use_of_a_layer_counts_look_ups() {
+    let figures = |setup: SearchSetup| {
+        let dir = tempfile::tempdir().unwrap();
+        let panex = Panex::new(PanexConfig::new(5)).unwrap();
+        let engine = Arc::new(Engine::tabled(panex, setup.shards));
+        let mut workers = start_workers(setup, &engine, dir.path());
+        on_all_workers(&mut workers, Worker::seed);
+        let report = || LayerReport::sum(on_all_workers(&mut workers, Worker::advance)).unwrap();
+        let reports: Vec<LayerReport> = std::iter::repeat_with(report).take(150).collect();
+        let layers = || reports.iter().map(|report| &report.layer);
+        let hits: u64 = layers().map(|layer| layer.memo_hits).sum();
+        let misses: u64 = layers().map(|layer| layer.memo_misses).sum();
+        ([hits, misses], layers().map(|layer| layer.memo_miss_seconds).sum::<f64>())
+    };
+    let ([hits, misses], seconds) = figures(SearchSetup::default());
+    // Most expansions of Panex recur.
+    assert!(hits > 2 * misses && misses > 100, "{hits} hits, {misses} misses");
+    assert!(seconds > 0.0);
+    assert_eq!(figures(SearchSetup::default()).0, [hits, misses]);
 }

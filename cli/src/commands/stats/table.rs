@@ -116,6 +116,9 @@ mod tests {
             seconds,
             read_bytes: 0,
             written_bytes: 0,
+            memo_hits: 9 * states,
+            memo_misses: states,
+            memo_miss_seconds: seconds / 2.0,
         };
         vec![row(0, 1, 0.0), row(1, 12_345, 1.25)]
     }
@@ -130,9 +133,10 @@ mod tests {
     fn csv_starts_with_depth_and_states() {
         assert_eq!(
             text(TableFormat::Csv),
-            "depth,states,positions,orbits,generated,regions,bytes,digest,seconds,read_bytes,written_bytes\n\
-             0,1,1,,3,1,100,00112233445566778899aabbccddeeff,0.000000,0,0\n\
-             1,12345,12345,,37035,1,100,00112233445566778899aabbccddeeff,1.250000,0,0\n"
+            "depth,states,positions,orbits,generated,regions,bytes,digest,seconds,read_bytes,written_bytes,\
+             memo_hits,memo_misses,memo_miss_seconds\n\
+             0,1,1,,3,1,100,00112233445566778899aabbccddeeff,0.000000,0,0,9,1,0.000000\n\
+             1,12345,12345,,37035,1,100,00112233445566778899aabbccddeeff,1.250000,0,0,111105,12345,0.625000\n"
         );
     }
 
@@ -157,7 +161,8 @@ mod tests {
                 "{\"v\":1,\"event\":\"layer\",\"depth\":0,\"states\":1,\"positions\":1,\"orbits\":null,\
                  \"generated\":3,\"regions\":1,\"bytes\":100,\
                  \"digest\":\"00112233445566778899aabbccddeeff\",\"seconds\":0.0,\
-                 \"read_bytes\":0,\"written_bytes\":0}"
+                 \"read_bytes\":0,\"written_bytes\":0,\
+                 \"memo_hits\":9,\"memo_misses\":1,\"memo_miss_seconds\":0.0}"
             )
         );
     }

@@ -290,6 +290,9 @@ pub(crate) fn line(depth: u32) -> v1::LayerRecord {
         seconds: f64::from(depth) * 0.5,
         read_bytes: 0,
         written_bytes: u64::from(depth),
+        memo_hits: u64::from(depth),
+        memo_misses: 2,
+        memo_miss_seconds: f64::from(depth) * 0.25,
     }
 }
 

@@ -205,7 +205,7 @@ async fn downloads_and_solutions_are_complete() {
     });
     let csv = server.send("GET /api/jobs/a/layers/csv", &[]).await;
     assert!(csv.head.contains("filename=\"a.csv\""), "{}", csv.head);
-    let line = ",1,0,,0,0,0,00000000000000000000000000000000,0,0,0";
+    let line = ",1,0,,0,0,0,00000000000000000000000000000000,0,0,0,0,0,0";
     assert_eq!(csv.body.lines().filter(|found| found.ends_with(line)).count(), 2_500);
     assert_eq!(server.status("GET /api/jobs/b/layers/csv", &[]).await, 404);
     let chart = server.send("GET /api/jobs/a/chart/positions/linear/light/640", &[]).await;

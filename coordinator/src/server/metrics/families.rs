@@ -187,6 +187,21 @@ const JOBS: &[Family<JobMetrics>] = &[
         "Bytes of the files that were written to make these layers.",
         |m| work(m, |work| work.written_bytes.into()),
     ),
+    counter(
+        "layer_memo_hits",
+        "Expansions of regions of these layers that were found in memo tables.",
+        |m| work(m, |work| work.memo_hits.into()),
+    ),
+    counter(
+        "layer_memo_misses",
+        "Expansions that were looked up in memo tables, not found and computed.",
+        |m| work(m, |work| work.memo_misses.into()),
+    ),
+    counter(
+        "layer_memo_miss_seconds",
+        "Time to compute these, over all threads and workers.",
+        |m| work(m, |work| work.memo_miss_seconds.into()),
+    ),
     counter("checkpoints", "Durable checkpoints.", |m| work(m, |work| work.checkpoints.into())),
     counter("checkpoint_bytes", "Bytes of the files of these checkpoints.", |m| {
         work(m, |work| work.checkpoint_bytes.into())

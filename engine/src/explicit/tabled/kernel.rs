@@ -1,6 +1,7 @@
 //! Tabled kernel: expansion by table look-ups, with a memo table for expansions that recur.
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use strata_space::{LayerStats, Local, RegionKey, Tabled};
 use strata_store::{EntryKey, ListBuf, LocalWidth, Word};
@@ -14,13 +15,16 @@ use super::regions::{ClassNumbers, RegionCache};
 use super::summary::{SuccessorSummary, for_each_kind};
 use crate::explicit::dedup::keep_new;
 use crate::explicit::error::Result;
-use crate::explicit::kernel::{Batches, Decoded, ExitSink, Inputs, Kernel, KernelMemory, Output};
+use crate::explicit::kernel::{
+    Batches, Decoded, ExitSink, Inputs, Kernel, KernelMemory, MemoUse, Output,
+};
 
 /// Kernel of a tabled space.
 pub(crate) struct TabledKernel<S: Tabled> {
     space: Arc<S>,
     regions: RegionCache<S>,
     memo: Memo,
+    memo_use: MemoUse,
     batch: ExpansionBatch,
     /// For each region of the batch, the hash of its memo key; None if the region is not looked up.
     hashes: Vec<Option<u64>>,
@@ -66,6 +70,7 @@ impl<S: Tabled> TabledKernel<S> {
                 shared.classes.clone(),
             ),
             memo: Memo::new(memory.memo, shared.memo.clone()),
+            memo_use: MemoUse::default(),
             batch: ExpansionBatch::default(),
             hashes: Vec::new(),
             marks: AnyMarks::new(space.indices()),
@@ -106,6 +111,10 @@ impl<S: Tabled> Kernel for TabledKernel<S> {
     fn discard(&mut self) {
         self.batch.clear();
         self.memo.release();
+    }
+
+    fn take_memo_use(&mut self) -> MemoUse {
+        std::mem::take(&mut self.memo_use)
     }
 
     fn emit(
@@ -191,6 +200,7 @@ impl<S: Tabled> TabledKernel<S> {
         if let Some(hash) = hash
             && let Some(entry) = self.memo.get(hash, batch.last_key(&region))
         {
+            self.memo_use.hits += 1;
             let expansion = self.memo.expansion(entry);
             if self.scatters {
                 let states = expansion.next.decode_locals(&mut self.next);
@@ -201,6 +211,7 @@ impl<S: Tabled> TabledKernel<S> {
             let key = CachedKey { at: region.at, slot };
             return deliver(cached, key, &expansion, &mut self.exit_buffers, output);
         }
+        let missed = hash.map(|_| Instant::now());
         let mut lists = std::mem::take(&mut self.lists);
         let mut inbox = std::mem::take(&mut self.inbox);
         let done = match batch.decode(&region, &mut lists, &mut inbox) {
@@ -211,6 +222,10 @@ impl<S: Tabled> TabledKernel<S> {
             None => Err(output.damaged(region.at)),
         };
         (self.lists, self.inbox) = (lists, inbox);
+        if let Some(missed) = missed {
+            self.memo_use.misses += 1;
+            self.memo_use.miss_time += missed.elapsed();
+        }
         done
     }
 

@@ -80,6 +80,9 @@ fn layer() -> impl Strategy<Value = LayerRecord> {
                 seconds,
                 read_bytes: bytes / 2,
                 written_bytes: bytes / 3,
+                memo_hits: bytes / 4,
+                memo_misses: bytes / 5,
+                memo_miss_seconds: seconds / 2.0,
                 kept: Vec::new(),
             }
         },
@@ -161,7 +164,8 @@ proptest! {
         }
         let layer = v1::LayerRecord {
             depth, states, positions, orbits: Some(regions), generated, regions, bytes, digest, seconds,
-            read_bytes: bytes, written_bytes: generated,
+            read_bytes: bytes, written_bytes: generated, memo_hits: generated, memo_misses: regions,
+            memo_miss_seconds: seconds,
         };
         if let Ok(accepted) = convert::layer_from(layer) {
             prop_assert_eq!(convert::layer_to(&accepted), layer);

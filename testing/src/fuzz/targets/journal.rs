@@ -73,6 +73,9 @@ fn line(depth: u32) -> LayerRecord {
         seconds: f64::from(depth) / 3.0,
         read_bytes: 50,
         written_bytes: 150,
+        memo_hits: 9,
+        memo_misses: 1,
+        memo_miss_seconds: 0.5,
         kept: if depth == 1 { vec![kept] } else { Vec::new() },
     }
 }

@@ -190,6 +190,9 @@ fn a_layer() -> v1::LayerRecord {
         seconds: 0.25,
         read_bytes: 3000,
         written_bytes: 4500,
+        memo_hits: 90,
+        memo_misses: 10,
+        memo_miss_seconds: 0.125,
     }
 }
 
