@@ -1,6 +1,6 @@
 //! Properties of a job's space that the coordinator needs.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use strata_run::catalogue::Registry;
@@ -58,14 +58,17 @@ impl SpaceInfo {
     }
 }
 
-/// Cache of the properties of jobs' spaces. Each space is opened once, and one at a time: opening a
-/// space may take seconds, and clients may request a job often.
+/// Cache of the properties of jobs' spaces. A space is opened once for all its jobs, and one space at a
+/// time: opening a space may take seconds, and clients may request a job often.
 #[derive(Debug, Default)]
 pub(crate) struct SpaceInfos {
-    /// By job and engine: a job's engine may change until there is a worker.
-    known: Mutex<HashMap<(String, EngineKind), Arc<SpaceInfo>>>,
+    known: Mutex<HashMap<Key, Arc<SpaceInfo>>>,
     opening: Mutex<()>,
 }
+
+/// What the properties depend on: name and parameters of the space, the engine, and the layer at which the
+/// job stops.
+type Key = (String, BTreeMap<String, String>, EngineKind, Option<u32>);
 
 /// Most entries of the cache; beyond this, all are dropped.
 const MOST: usize = 1024;
@@ -80,7 +83,8 @@ impl SpaceInfos {
         puzzles: &Registry,
         entry: &JobEntry,
     ) -> Result<Arc<SpaceInfo>, SpaceError> {
-        let key = (entry.id.clone(), entry.spec.engine);
+        let JobSpec { space, params, engine, .. } = &entry.spec;
+        let key = (space.clone(), params.clone(), *engine, entry.options.max_layers);
         let find = || lock(&self.known).get(&key).map(Arc::clone);
         if let Some(found) = find() {
             return Ok(found);
@@ -111,7 +115,7 @@ mod tests {
     use crate::journal::operations::Journal;
 
     #[test]
-    fn a_space_is_opened_once_for_a_job_and_an_engine() {
+    fn a_space_is_opened_once_for_all_jobs_with_an_engine() {
         let folder = tempfile::tempdir().unwrap();
         let journal = Journal::open(&folder.path().join("journal")).unwrap();
         let spec = JobSpec {
@@ -127,10 +131,16 @@ mod tests {
         // Without puzzles no space can be opened.
         let none = Registry::new([]);
         assert!(Arc::ptr_eq(&infos.of(&none, &job).unwrap(), &opened));
-        assert!(infos.of(&none, &other).is_err());
+        assert!(Arc::ptr_eq(&infos.of(&none, &other).unwrap(), &opened));
         let mut changed = job.clone();
         changed.spec.engine = EngineKind::Dense;
         assert!(infos.of(&none, &changed).is_err());
+        let mut shorter = job.clone();
+        shorter.options.max_layers = Some(1);
+        assert!(infos.of(&none, &shorter).is_err());
+        let mut larger = job.clone();
+        larger.spec.params.insert("discs".to_owned(), "4".to_owned());
+        assert!(infos.of(&none, &larger).is_err());
     }
 
     #[test]

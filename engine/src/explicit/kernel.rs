@@ -136,7 +136,7 @@ pub struct MemoUse {
     /// Expansions that were looked up, not found and computed. Regions that are not looked up, as wide ones
     /// are not, count neither here nor as hits.
     pub misses: u64,
-    /// Time of the misses, from the look-up until the region was expanded.
+    /// Time of the misses, from the look-up until the region was expanded, estimated from one of 16.
     pub miss_time: Duration,
 }
 

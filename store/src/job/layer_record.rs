@@ -72,7 +72,7 @@ pub struct LayerRecord {
     /// Expansions that were looked up there, not found and computed.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub memo_misses: u64,
-    /// Time to compute these, over all threads and workers, in seconds.
+    /// Time to compute these, over all threads and workers, in seconds. It is estimated from one of 16.
     #[serde(default, skip_serializing_if = "is_no_time")]
     pub memo_miss_seconds: f64,
     /// The files kept of the layer, by worker.
