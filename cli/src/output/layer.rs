@@ -153,7 +153,7 @@ pub(crate) fn is_shown(column: &str, rows: &[LayerRow], engine: EngineKind) -> b
             rows.iter().any(|row| row.read_bytes > 0 || row.written_bytes > 0)
         }
         "memo_hits" | "memo_misses" | "memo_miss_seconds" => {
-            rows.iter().any(|row| row.memo_hits > 0 || row.memo_misses > 0)
+            engine.is_explicit() && rows.iter().any(|row| row.memo_hits > 0 || row.memo_misses > 0)
         }
         _ => true,
     }
