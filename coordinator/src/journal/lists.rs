@@ -36,9 +36,9 @@ pub(crate) struct Census {
     pub(crate) ended: [(EndState, u64); 4],
 }
 
-/// The jobs of an overview at one moment.
+/// Jobs that have not ended, and the newest of those that have, at one moment.
 #[derive(Debug)]
-pub(crate) struct Overview {
+pub(crate) struct NewestJobs {
     /// Jobs that have not ended, oldest first.
     pub(crate) unended: Vec<JobEntry>,
     /// The jobs that ended last, newest first. They lack files and owners.
@@ -149,7 +149,7 @@ impl Journal {
     ///
     /// # Errors
     /// `Io`, `Corrupt` or `Unusable`, see [`Journal`].
-    pub(crate) fn overview(&self, unended: usize, ended: usize) -> Result<Overview> {
+    pub(crate) fn newest(&self, unended: usize, ended: usize) -> Result<NewestJobs> {
         let (mut ids, lock) = self.unended_locked(|jobs| jobs.ids())?;
         self.store().read(|tx| {
             // The transaction has begun: it reads the states of the jobs that the index had.
@@ -158,7 +158,7 @@ impl Journal {
             ids.truncate(unended);
             let unended = tx.get_all::<JobRecord>(JOBS, ids.iter().map(String::as_str))?;
             let unended = unended.into_iter().flatten().map(|record| record.entry).collect();
-            Ok(Overview { unended, ended: newest_ended(tx, ended)?, has_more })
+            Ok(NewestJobs { unended, ended: newest_ended(tx, ended)?, has_more })
         })
     }
 

@@ -201,7 +201,7 @@ fn without_files(layer: LayerRecord) -> LayerRecord {
 impl Source for ClusterSource {
     fn overview(&self) -> Result<Overview, SourceError> {
         let cluster = &self.cluster;
-        let shown = cluster.journal.overview(UNENDED, ENDED).map_err(failed)?;
+        let shown = cluster.journal.newest(UNENDED, ENDED).map_err(failed)?;
         let jobs = shown.unended.iter().chain(&shown.ended).map(|entry| self.shown(entry));
         let mut jobs = jobs.collect::<Result<Vec<Job>, _>>()?;
         // Running jobs, then queued ones in the order of the queue, then ended ones.

@@ -19,7 +19,7 @@ pub(super) struct Sums {
     pub(super) read: u8,
     /// The ranges of the layer that they have made.
     pub(super) made: u8,
-    /// Whether one of them has been told to stop.
+    /// Whether one of them has received a stop.
     pub(super) stop: bool,
 }
 
@@ -92,7 +92,7 @@ struct Received {
     is_forwarded: bool,
 }
 
-/// A message that cannot be: one before it is missing, or it was sent to the wrong worker.
+/// A message that violates the protocol: one before it is missing, or it is for another worker.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Unexpected;
 
@@ -165,7 +165,7 @@ impl Barrier {
     /// Takes a message of this epoch. Returns the messages to send; none for one that was received before.
     ///
     /// # Errors
-    /// If it cannot be.
+    /// If it violates the protocol.
     pub(super) fn receive(
         &mut self,
         message: Message,
@@ -248,7 +248,7 @@ impl Barrier {
         is_new
     }
 
-    /// The messages to other rows, once all members of the row have been heard.
+    /// The messages to other rows, once those of all members of the row have arrived.
     fn forward(&mut self) -> Vec<(Worker, Message)> {
         let (grid, own, layer) = (self.grid, self.own, self.layer);
         let members = grid.members(grid.row_of(own)).len();

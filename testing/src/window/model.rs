@@ -43,7 +43,7 @@ pub(super) enum Defect {
     AnyEpoch,
     /// A new connection repeats nothing.
     NothingRepeated,
-    /// A worker that has been told to stop ends without the others.
+    /// A worker that has received a stop ends without the others.
     StopsAlone,
     /// A former owner keeps a range and reads it, too.
     KeepsRange,
@@ -125,8 +125,8 @@ pub(super) enum Action {
     Make(Worker),
     /// The oldest message between two workers arrives.
     Deliver(Worker, Worker),
-    /// A worker hears the coordinator's grants and stops.
-    Hear(Worker),
+    /// The coordinator's grant and stop arrive at a worker.
+    Receive(Worker),
     /// A worker enters the coordinator's epoch, at the checkpoint.
     Join(Worker),
     /// The coordinator receives a worker's reports.
@@ -141,7 +141,7 @@ pub(super) enum Action {
     Crash(Worker),
     /// A session from the checkpoint, after a crash.
     Restart,
-    /// The same although all workers live: the coordinator has not heard from one of them.
+    /// The same without a crash: a worker was silent for too long.
     Suspect,
 }
 
@@ -224,7 +224,7 @@ impl State {
 }
 
 impl Cluster {
-    fn saw(&self, what: Seen) {
+    fn record(&self, what: Seen) {
         self.seen.lock().unwrap_or_else(PoisonError::into_inner).insert(what);
     }
 
@@ -289,8 +289,8 @@ impl Cluster {
             }
         }
         for worker in self.grid.all() {
-            if self.hears(state, worker) {
-                self.hear(state, worker);
+            if self.has_new_grant(state, worker) {
+                self.receive(state, worker);
             }
         }
     }
@@ -307,15 +307,15 @@ impl Cluster {
         self.is_current(state, worker) && (!node.reports.is_empty() || has_ended)
     }
 
-    /// Whether the coordinator has something to say to a worker.
-    fn hears(&self, state: &State, worker: Worker) -> bool {
+    /// Whether a worker has not received the coordinator's last grant or stop.
+    fn has_new_grant(&self, state: &State, worker: Worker) -> bool {
         let node = &state.workers[usize::from(worker)];
         let Coordinator { granted, stop, .. } = state.coordinator;
         let is_new = (node.granted, node.stop) != (granted, stop);
         self.is_current(state, worker) && node.ended.is_none() && is_new
     }
 
-    fn hear(&self, state: &mut State, worker: Worker) {
+    fn receive(&self, state: &mut State, worker: Worker) {
         let node = &mut state.workers[usize::from(worker)];
         node.granted = state.coordinator.granted;
         node.stop = state.coordinator.stop;
@@ -340,7 +340,7 @@ impl Cluster {
         for range in &complete.taken {
             let depths = layer.saturating_sub(1)..=layer;
             node.parts.extend(depths.map(|depth| (depth, *range)));
-            self.saw(Seen::Moved);
+            self.record(Seen::Moved);
         }
         let stops = match self.defect {
             Some(Defect::StopsAlone) => node.stop,
@@ -363,23 +363,23 @@ impl Cluster {
         }
         let node = &mut state.workers[usize::from(to)];
         if message.epoch < node.barrier.epoch() && self.defect != Some(Defect::AnyEpoch) {
-            self.saw(Seen::Stale);
+            self.record(Seen::Stale);
             return;
         }
         let layer = node.barrier.layer();
         let before = node.barrier.clone();
         if message.layer > layer {
-            self.saw(Seen::Ahead);
+            self.record(Seen::Ahead);
         }
         match node.barrier.receive(message) {
             Ok(messages) => {
                 if node.barrier == before {
-                    self.saw(Seen::Repeated);
+                    self.record(Seen::Repeated);
                 }
                 state.send(to, messages);
                 self.complete(state, to);
             }
-            Err(_) => state.fail("a message cannot be"),
+            Err(_) => state.fail("a message violates the protocol"),
         }
     }
 
@@ -432,7 +432,7 @@ impl Cluster {
         coordinator.checkpoint = coordinator.committed;
         coordinator.is_done = coordinator.committed == self.last;
         if !coordinator.is_done {
-            self.saw(Seen::Stopped);
+            self.record(Seen::Stopped);
             coordinator.ended.clear();
             coordinator.stop = false;
             for node in &mut state.workers {
@@ -446,7 +446,7 @@ impl Cluster {
         let coordinator = &mut state.coordinator;
         coordinator.epoch += 1;
         if coordinator.committed > coordinator.checkpoint {
-            self.saw(Seen::LayersLost);
+            self.record(Seen::LayersLost);
         }
         coordinator.committed = coordinator.checkpoint;
         coordinator.granted = (coordinator.committed + self.window).min(self.last);
@@ -533,8 +533,8 @@ impl Model for Cluster {
             if self.can_make(node) {
                 actions.push(Action::Make(worker));
             }
-            if self.hears(state, worker) {
-                actions.push(Action::Hear(worker));
+            if self.has_new_grant(state, worker) {
+                actions.push(Action::Receive(worker));
             }
             if self.reports(state, worker) {
                 actions.push(Action::Collect(worker));
@@ -573,7 +573,7 @@ impl Model for Cluster {
         match action {
             Action::Make(worker) => self.make(state, worker),
             Action::Deliver(from, to) => self.deliver(state, from, to),
-            Action::Hear(worker) => self.hear(state, worker),
+            Action::Receive(worker) => self.receive(state, worker),
             Action::Join(worker) => self.join(state, worker),
             Action::Collect(worker) => self.collect(state, worker),
             Action::Checkpoint => self.checkpoint(state),

@@ -10,7 +10,7 @@ use super::*;
 use crate::cluster::context::ClusterOptions;
 use crate::cluster::event::Level;
 use crate::cluster::job_view::JobViews;
-use crate::entry::{ClusterCheckpoint, JobEntry, JobOptions};
+use crate::entry::{ClusterCheckpoint, JobOptions};
 use crate::journal::operations::Journal;
 
 fn source() -> (tempfile::TempDir, ClusterSource) {
@@ -188,22 +188,4 @@ fn a_running_job_has_its_figures_and_the_age_and_cost_of_its_checkpoint() {
     let expected = source.expected(&id).unwrap();
     assert_eq!(expected.first().map(|(depth, _)| *depth), Some(2));
     assert_eq!(expected.last().map(|(depth, _)| *depth), Some(21));
-}
-
-#[test]
-fn a_job_that_ends_while_an_overview_is_made_is_listed_once() {
-    let (_folder, source) = source();
-    let id = submit(&source);
-    let jobs = std::thread::scope(|scope| {
-        let mut overview = None;
-        let cancel = |entry: &mut JobEntry| {
-            // The overview reads the journal before the job's end is committed.
-            overview = Some(scope.spawn(|| source.overview().unwrap()));
-            std::thread::sleep(Duration::from_millis(100));
-            entry.state = crate::entry::JobState::Cancelled;
-        };
-        source.cluster.journal.update(&id, cancel).unwrap();
-        overview.unwrap().join().unwrap().jobs
-    });
-    assert_eq!(jobs.len(), 1, "{jobs:?}");
 }
