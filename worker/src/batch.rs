@@ -1,4 +1,4 @@
-//! Batches of exits from other workers: checked, accepted once, and answered with a receipt.
+//! Batches of exits from other workers, and ends of layers: checked and accepted once.
 
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
@@ -9,6 +9,7 @@ use strata_proto::v1;
 use strata_store::StoreError;
 use tonic::Status;
 
+use crate::barrier::LayerEnd;
 use crate::epoch::Epoch;
 use crate::error::EpochFailure;
 use crate::orders::EpochId;
@@ -30,8 +31,8 @@ pub(crate) enum BatchError {
     /// The sender owns no shard in this epoch.
     #[error("the sender is not a worker of the epoch")]
     UnknownSender,
-    /// The exits of this layer are already consumed, or the layer is beyond the one after the layer
-    /// in progress.
+    /// The exits of this layer are already consumed, the layer is beyond the one after the layer in
+    /// progress, or the sender has ended it.
     #[error("exits of layer {depth} are not due")]
     WrongLayer { depth: u32 },
     /// Batches before this one are missing.
@@ -63,12 +64,22 @@ impl From<BatchError> for Status {
     }
 }
 
-/// Accepts a batch, or acknowledges it again if it was accepted before.
+/// A batch that has been accepted, now or before.
+#[derive(Debug)]
+pub(crate) struct Accepted {
+    /// Number of the last accepted batch.
+    pub(crate) sequence: u64,
+    /// Whether the sender waits for a receipt.
+    pub(crate) wants_receipt: bool,
+}
+
+/// Accepts a batch, unless it was accepted before.
 ///
 /// # Errors
 /// See the variants of [`BatchError`]. After `Failed`, the epoch accepts no more batches.
-pub(crate) async fn accept(state: &NodeState, batch: v1::Batch) -> Result<v1::Receipt, BatchError> {
-    let v1::Batch { epoch: number, from, sequence, depth, run, incarnation } = batch;
+pub(crate) async fn accept(state: &NodeState, batch: v1::Batch) -> Result<Accepted, BatchError> {
+    let v1::Batch { epoch: number, from, sequence, depth, run, incarnation, .. } = batch;
+    let v1::Batch { end, wants_receipt, .. } = batch;
     let epoch = current_epoch(state, EpochId { incarnation, number })?;
     let from = u16::try_from(from).ok().filter(|from| epoch.owners.contains(from));
     let from = from.ok_or(BatchError::UnknownSender)?;
@@ -78,23 +89,28 @@ pub(crate) async fn accept(state: &NodeState, batch: v1::Batch) -> Result<v1::Re
         return Err(BatchError::Failed(failure.clone()));
     }
     if sequence <= *last {
-        return Ok(v1::Receipt { sequence: *last });
+        return Ok(Accepted { sequence: *last, wants_receipt: true });
     }
     if sequence != *last + 1 {
         return Err(BatchError::Gap { sequence, last: *last, from });
     }
-    if !epoch.expects(depth) {
+    // Only a request, which may come after the end of the layer.
+    let is_empty = run.is_empty() && end.is_none() && wants_receipt;
+    if !is_empty && !epoch.expects(from, depth) {
         return Err(BatchError::WrongLayer { depth });
     }
     let bytes = run.len() as u64;
     let inbox = Arc::clone(&epoch);
     let is_quick = run.len() <= SMALL && epoch.inbox.accepts_quickly(depth);
     let accept = move || {
-        let accepted = inbox.accept(depth, &run, from);
-        if accepted.is_ok() {
-            *last = sequence;
+        if !run.is_empty() || (end.is_none() && !is_empty) {
+            inbox.accept(depth, &run, from)?;
         }
-        accepted
+        *last = sequence;
+        if let Some(end) = end {
+            inbox.receive_end(from, depth, LayerEnd::from_message(end));
+        }
+        Ok(())
     };
     let accepted = if is_quick {
         std::panic::catch_unwind(AssertUnwindSafe(accept)).map_err(|_| ())
@@ -104,7 +120,7 @@ pub(crate) async fn accept(state: &NodeState, batch: v1::Batch) -> Result<v1::Re
     let failure = match accepted {
         Ok(Ok(())) => {
             state.received_bytes.fetch_add(bytes, Ordering::Relaxed);
-            return Ok(v1::Receipt { sequence });
+            return Ok(Accepted { sequence, wants_receipt });
         }
         Ok(Err(InboxError::Refused(error))) => {
             tracing::warn!("a batch was refused: {error}");

@@ -2,16 +2,18 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::future::Future;
-use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::ops::RangeInclusive;
+use std::pin::pin;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use strata_engine::explicit::{Bounds, Inbox, InboxError};
 use strata_proto::platform::Platform;
 use strata_space::ExitEdge;
 use strata_store::JobDir;
-use tokio::sync::watch;
+use tokio::sync::{Notify, watch};
 
-use crate::error::{EpochFailure, LinkError};
+use crate::barrier::{Barrier, LayerEnd};
+use crate::error::{BarrierError, EpochFailure, LinkError};
 use crate::link::Link;
 use crate::orders::EpochId;
 
@@ -30,6 +32,8 @@ pub(crate) struct EpochParts {
     pub(crate) exit_edges: ExitEdge,
     /// Links by the other worker's number.
     pub(crate) links: BTreeMap<u16, Arc<Link>>,
+    /// Notified when a link is closed.
+    pub(crate) changed: Arc<Notify>,
 }
 
 /// An epoch in which this worker runs a job.
@@ -45,8 +49,9 @@ pub(crate) struct Epoch {
     exit_edges: ExitEdge,
     /// Links by the other worker's number.
     pub(crate) links: BTreeMap<u16, Arc<Link>>,
-    /// Depth of the layer in progress: exits of shallower layers are consumed.
-    floor: AtomicU32,
+    barrier: Mutex<Barrier>,
+    /// Notified when the layer in progress may be complete, or can never be.
+    changed: Arc<Notify>,
     over: watch::Sender<bool>,
     /// Number of the last accepted batch by sender, locked while a batch is being accepted.
     received: Mutex<HashMap<u16, Arc<tokio::sync::Mutex<u64>>>>,
@@ -55,7 +60,8 @@ pub(crate) struct Epoch {
 
 impl Epoch {
     pub(crate) fn new(parts: EpochParts) -> Epoch {
-        let EpochParts { id, own, folder, inbox, owners, locals, exit_edges, links } = parts;
+        let EpochParts { id, own, folder, inbox, owners, locals, exit_edges, links, changed } =
+            parts;
         Epoch {
             id,
             own,
@@ -64,8 +70,9 @@ impl Epoch {
             owners,
             locals,
             exit_edges,
+            barrier: Mutex::new(Barrier::new(links.len())),
             links,
-            floor: AtomicU32::new(0),
+            changed,
             over: watch::Sender::new(false),
             received: Mutex::default(),
             failure: OnceLock::new(),
@@ -118,15 +125,79 @@ impl Epoch {
         self.links.values().for_each(|link| link.close(error.clone()));
     }
 
-    /// Marks the exits of layers before `depth` as consumed: later batches of them are refused.
-    pub(crate) fn set_floor(&self, depth: u32) {
-        self.floor.store(depth, Ordering::Release);
+    fn barrier(&self) -> MutexGuard<'_, Barrier> {
+        self.barrier.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether exits of a layer may still arrive.
-    pub(crate) fn expects(&self, depth: u32) -> bool {
-        let floor = self.floor.load(Ordering::Acquire);
-        (floor..=floor + 1).contains(&depth)
+    /// Makes a layer the one in progress. The exits of layers before it are consumed: later batches of
+    /// them are refused.
+    pub(crate) fn begin_layer(&self, depth: u32) {
+        self.barrier().begin(depth);
+    }
+
+    /// Whether exits of a layer may still come from a worker.
+    pub(crate) fn expects(&self, from: u16, depth: u32) -> bool {
+        self.barrier().expects(from, depth)
+    }
+
+    /// Takes the end of a layer, after all exits of it from this worker.
+    pub(crate) fn receive_end(&self, from: u16, depth: u32, end: LayerEnd) {
+        let is_complete = self.barrier().receive(from, depth, end);
+        // It had all batches of the layers before, otherwise it could not have made this one.
+        if let Some(link) = self.links.get(&from) {
+            link.acknowledge_before(depth);
+        }
+        if is_complete {
+            self.changed.notify_waiters();
+        }
+    }
+
+    /// Tells the other workers that this one has made its part of the layer in progress, and waits until
+    /// all have. On return all exits that lead to this worker are in the inbox. Returns whether the window
+    /// ends; `widths` are the states of layers after which it may go on. If the window ends here, also waits until the others have received this worker's end:
+    /// while no order is executed, nobody would notice that a link fails.
+    ///
+    /// # Errors
+    /// [`BarrierError::EpochOver`] if the epoch ends, [`BarrierError::Link`] if a link is closed,
+    /// [`BarrierError::Failed`] if exits are lost.
+    pub(crate) fn end_layer(
+        &self,
+        platform: &dyn Platform,
+        depth: u32,
+        own: LayerEnd,
+        widths: &RangeInclusive<u64>,
+    ) -> Result<bool, BarrierError> {
+        for (to, link) in &self.links {
+            let sent = link.send_end(depth, own);
+            sent.map_err(|source| BarrierError::Link { to: *to, source })?;
+        }
+        let complete = async {
+            loop {
+                // Enabled before the look, so that no notification is missed.
+                let mut changed = pin!(self.changed.notified());
+                changed.as_mut().enable();
+                if let Some(failure) = self.failure() {
+                    return Err(BarrierError::Failed(failure.clone()));
+                }
+                if let Some(sum) = self.barrier().complete(own) {
+                    return Ok(sum);
+                }
+                let closed = self.links.iter().find_map(|(to, link)| Some((*to, link.closed()?)));
+                if let Some((to, source)) = closed {
+                    return Err(BarrierError::Link { to, source });
+                }
+                changed.await;
+            }
+        };
+        let over = BarrierError::EpochOver { epoch: self.id.number };
+        let sum = self.wait(platform, complete).unwrap_or(Err(over))?;
+        let ends_window = sum.ends_window(widths);
+        if ends_window {
+            for (to, link) in &self.links {
+                link.flush().map_err(|source| BarrierError::Link { to: *to, source })?;
+            }
+        }
+        Ok(ends_window)
     }
 
     /// Number of the last batch accepted from a worker.

@@ -100,6 +100,20 @@ pub(crate) enum EpochFailure {
     Panicked,
 }
 
+/// Why a layer cannot be completed.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum BarrierError {
+    /// The epoch has ended meanwhile.
+    #[error("epoch {epoch} is over")]
+    EpochOver { epoch: u64 },
+    /// Another worker cannot be told, or can tell nothing.
+    #[error("worker {to} cannot end the layer with this one: {source}")]
+    Link { to: u16, source: LinkError },
+    /// Exits from other workers are lost.
+    #[error(transparent)]
+    Failed(EpochFailure),
+}
+
 /// Why a file did not arrive.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum TransferError {
@@ -233,6 +247,9 @@ pub(crate) enum OrderError {
     /// Exits from other workers are lost.
     #[error(transparent)]
     Epoch(#[from] EpochFailure),
+    /// The layer cannot be completed.
+    #[error(transparent)]
+    Barrier(#[from] BarrierError),
     /// The job cannot run on this worker.
     #[error("{0}")]
     Unfit(String),
@@ -270,18 +287,19 @@ impl OrderError {
             OrderError::Upload(UploadError::DiskFull { .. }) => FailureKind::DiskFull,
             OrderError::Fetch(FetchError::Unavailable { .. })
             | OrderError::Upload(UploadError::Unavailable { .. }) => FailureKind::Peer,
-            OrderError::Epoch(EpochFailure::Inbox(
-                InboxError::Refused(error) | InboxError::Incomplete(error),
-            )) => store_kind(error),
+            OrderError::Epoch(failure) | OrderError::Barrier(BarrierError::Failed(failure)) => {
+                epoch_kind(failure)
+            }
+            OrderError::Barrier(BarrierError::Link { source, .. }) => link_kind(source),
             OrderError::Unfit(_) => FailureKind::Unfit,
             OrderError::EpochOver { .. }
+            | OrderError::Barrier(BarrierError::EpochOver { .. })
             | OrderError::NotPrepared { .. }
             | OrderError::Fetch(FetchError::EpochOver { .. })
             | OrderError::Upload(UploadError::EpochOver { .. }) => FailureKind::Fenced,
             // Another session would fail in the same way.
             OrderError::Fetch(FetchError::Unreadable { .. })
             | OrderError::Malformed(_)
-            | OrderError::Epoch(EpochFailure::Panicked)
             | OrderError::WrongLayer { .. }
             | OrderError::Panicked => FailureKind::Unspecified,
         }
@@ -305,6 +323,16 @@ fn store_kind(error: &StoreError) -> FailureKind {
         StoreError::Corrupt { .. } | StoreError::NotFound { .. } => FailureKind::Corrupt,
         _ if error.is_disk_full() => FailureKind::DiskFull,
         _ => FailureKind::Unspecified,
+    }
+}
+
+fn epoch_kind(failure: &EpochFailure) -> FailureKind {
+    match failure {
+        EpochFailure::Inbox(InboxError::Refused(error) | InboxError::Incomplete(error)) => {
+            store_kind(error)
+        }
+        // Another session would fail in the same way.
+        EpochFailure::Panicked => FailureKind::Unspecified,
     }
 }
 

@@ -64,13 +64,10 @@ impl Exchange for RemoteExchange {
         self.epoch.inbox.recycled_run()
     }
 
+    /// Waits for nothing: the end of the layer, which follows, sends what is queued, and the barrier of
+    /// the layer implies that it has arrived.
     fn flush(&self, _: usize, _: u32) -> Result<()> {
-        self.check_epoch(self.epoch.own)?;
-        self.epoch.links.values().for_each(|link| link.send_queued());
-        for (to, link) in &self.epoch.links {
-            link.flush().map_err(|error| undelivered(*to, error))?;
-        }
-        Ok(())
+        Ok(self.check_epoch(self.epoch.own)?)
     }
 }
 

@@ -3,6 +3,7 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::num::NonZeroU32;
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -20,7 +21,9 @@ use strata_run::{
 use strata_space::SpaceError;
 use strata_space::dense::DenseSpace;
 use strata_store::{CheckpointFile, EncodeOptions, EngineKind, JobDir, JobSpec, LayerRecord};
+use tokio::sync::Notify;
 
+use crate::barrier::LayerEnd;
 use crate::epoch::{Epoch, EpochParts};
 use crate::error::{FetchError, LinkError, OrderError};
 use crate::exchange::RemoteExchange;
@@ -29,6 +32,25 @@ use crate::folders::claim;
 use crate::link::{Link, LinkOptions};
 use crate::orders::EpochId;
 use crate::state::NodeState;
+
+/// When a window of layers ends, as far as this worker can tell.
+struct Window {
+    /// When the order came.
+    begun: Instant,
+    /// Time after which no further layer is begun.
+    time: Duration,
+    /// Depth at which it ends at the latest.
+    last: u32,
+    /// States of layers after which it may go on.
+    widths: RangeInclusive<u64>,
+}
+
+impl Window {
+    /// A window of one layer.
+    fn of_one() -> Window {
+        Window { begun: Instant::now(), time: Duration::ZERO, last: 0, widths: 0..=u64::MAX }
+    }
+}
 
 /// The job that a worker runs.
 pub(crate) struct ActiveJob {
@@ -84,6 +106,7 @@ impl ActiveJob {
             folder: folder.clone(),
         };
         let inbox = Arc::new(setup.inbox()?);
+        let changed = Arc::default();
         let epoch = Arc::new(Epoch::new(EpochParts {
             id,
             own,
@@ -92,7 +115,8 @@ impl ActiveJob {
             owners,
             locals: engine.locals(),
             exit_edges: engine.exit_edges(),
-            links: links(state, id, own, &members, &peers, budget.outbox()),
+            links: links(state, id, own, &members, &peers, budget.outbox(), &changed),
+            changed,
         }));
         let made: Result<Box<dyn Work>, WorkerError> = match form {
             Form::Explicit => {
@@ -127,14 +151,16 @@ impl ActiveJob {
         use v1::order::What;
         match what {
             What::Seed(_) => {
+                let window = Window::of_one();
                 let report = self.worker.seed()?;
-                Ok(self.layer_outcome(state, report))
+                Ok(layers(vec![self.end_layer(state, &window, report)?.0]))
             }
             What::Restore(order) => {
-                self.epoch.set_floor(order.depth);
+                let window = Window::of_one();
+                self.epoch.begin_layer(order.depth);
                 let from = self.fetch(state, order)?;
                 let report = self.worker.restore(&from)?;
-                Ok(self.layer_outcome(state, report))
+                Ok(layers(vec![self.end_layer(state, &window, report)?.0]))
             }
             What::Advance(order) => self.advance(state, order),
             What::Save(v1::Save { depth }) => {
@@ -164,47 +190,62 @@ impl ActiveJob {
         }
     }
 
-    /// The answer to an order that makes a layer.
-    fn layer_outcome(&self, state: &NodeState, report: LayerReport) -> Outcome {
+    /// Ends the layer that this worker has just made or loaded, together with the other workers. Returns the
+    /// report, and whether the window ends here.
+    fn end_layer(
+        &self,
+        state: &NodeState,
+        window: &Window,
+        mut report: LayerReport,
+    ) -> Result<(v1::LayerReport, bool), OrderError> {
         let LayerRecord { depth, states, generated, bytes, .. } = report.layer;
+        let is_found = report.odd || report.even || report.found;
+        let is_late = window.begun.elapsed() >= window.time;
+        let own = LayerEnd { states, is_last: is_found || is_late || depth >= window.last };
+        let ends_window = self.epoch.end_layer(state.platform(), depth, own, &window.widths)?;
+        report.layer.seconds = window.begun.elapsed().as_secs_f64();
         state.depth.store(depth, Ordering::Relaxed);
         let job = self.epoch.folder.job();
         tracing::debug!(job, layer = depth, states, generated, bytes, "layer made");
-        Outcome::Layer(v1::LayerReport {
-            layer: Some(convert::layer_to(&report.layer)),
-            met_odd: report.odd,
-            met_even: report.even,
-            found: report.found,
-            fixed: report.fixed,
-            symmetries: report.symmetries.map_or(0, NonZeroU32::get),
-            disk_peak_bytes: report.disk_peak,
-            disk_left_bytes: report.disk_left,
-            spilled_bytes: report.spilled,
-            // A worker has one file of a layer.
-            kept: report.layer.kept.first().map(|kept| convert::kept_to(kept, depth)),
-            shared: report.shared.first().map(convert::file_to),
-            waiting: report.waiting as u32,
-        })
+        Ok((report_to(&report), ends_window))
     }
 
-    /// Makes the next layer. First fetches the files of the current layer that other workers have
+    /// Makes the layers of a window. First fetches the files of the current layer that other workers have
     /// shared and this one reads.
     fn advance(
         &mut self,
         state: &Arc<NodeState>,
         order: v1::Advance,
     ) -> Result<Outcome, OrderError> {
-        let (depth, last) = (order.depth, self.worker.depth());
-        if depth != last + 1 {
-            return Err(OrderError::WrongLayer { depth, last });
+        let v1::Advance { depth, last, time_ms, least_states, most_states, files } = order;
+        let made = self.worker.depth();
+        if depth != made + 1 || last < depth {
+            return Err(OrderError::WrongLayer { depth, last: made });
         }
-        self.epoch.set_floor(depth);
-        let files = order.files.into_iter().map(convert::file_from);
+        let window = Window {
+            begun: Instant::now(),
+            time: Duration::from_millis(time_ms.into()),
+            last,
+            widths: least_states..=most_states,
+        };
+        let files = files.into_iter().map(convert::file_from);
         let mut files = files.collect::<Result<Vec<_>, _>>()?;
-        let fetched = self.fetch_shared(state, &mut files)?;
-        let mut report = self.worker.advance(&files)?;
-        report.disk_peak += fetched.bytes;
-        Ok(self.layer_outcome(state, report))
+        let mut reports = Vec::new();
+        for depth in depth..=last {
+            self.epoch.begin_layer(depth);
+            let fetched = self.fetch_shared(state, &mut files)?;
+            let mut report = self.worker.advance(&files)?;
+            report.disk_peak += fetched.bytes;
+            // The files of later layers come with other orders.
+            drop(fetched);
+            files.clear();
+            let (report, ends_window) = self.end_layer(state, &window, report)?;
+            reports.push(report);
+            if ends_window {
+                break;
+            }
+        }
+        Ok(layers(reports))
     }
 
     /// Fetches the shared files that this worker reads, and replaces their names in `files` by
@@ -321,6 +362,28 @@ impl Drop for ActiveJob {
     }
 }
 
+fn layers(layers: Vec<v1::LayerReport>) -> Outcome {
+    Outcome::Layers(v1::LayerReports { layers })
+}
+
+fn report_to(report: &LayerReport) -> v1::LayerReport {
+    v1::LayerReport {
+        layer: Some(convert::layer_to(&report.layer)),
+        met_odd: report.odd,
+        met_even: report.even,
+        found: report.found,
+        fixed: report.fixed,
+        symmetries: report.symmetries.map_or(0, NonZeroU32::get),
+        disk_peak_bytes: report.disk_peak,
+        disk_left_bytes: report.disk_left,
+        spilled_bytes: report.spilled,
+        // A worker has one file of a layer.
+        kept: report.layer.kept.first().map(|kept| convert::kept_to(kept, report.layer.depth)),
+        shared: report.shared.first().map(convert::file_to),
+        waiting: report.waiting as u32,
+    }
+}
+
 fn unfit(error: impl ToString) -> OrderError {
     OrderError::Unfit(error.to_string())
 }
@@ -368,7 +431,7 @@ fn members(owners: &[u16]) -> Vec<u16> {
 
 /// Links to all other members of an epoch, each with a task that delivers its batches. `bytes`
 /// limits the unacknowledged bytes of each link: the memory share of an outbox, in which the same
-/// exits take much more space uncompressed.
+/// exits take much more space uncompressed. `changed` is notified when a link is closed.
 fn links(
     state: &Arc<NodeState>,
     epoch: EpochId,
@@ -376,6 +439,7 @@ fn links(
     members: &[u16],
     peers: &HashMap<u16, String>,
     bytes: usize,
+    changed: &Arc<Notify>,
 ) -> BTreeMap<u16, Arc<Link>> {
     if !members.contains(&own) {
         return BTreeMap::new();
@@ -383,7 +447,8 @@ fn links(
     let timeout = Duration::from_millis(state.lease_ms.load(Ordering::Acquire));
     let link = |to: &u16| {
         let platform = Arc::clone(&state.options.platform);
-        let link = Link::new(epoch, own, LinkOptions { bytes, timeout }, platform);
+        let options = LinkOptions { bytes, timeout };
+        let link = Link::new(epoch, own, options, platform, Arc::clone(changed));
         match peers.get(to) {
             Some(address) => {
                 let (link, address) = (Arc::clone(&link), address.clone());

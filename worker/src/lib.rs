@@ -15,6 +15,7 @@
 //! - `error`: errors of these modules, and their kinds in the protocol.
 #![forbid(unsafe_code)]
 
+mod barrier;
 mod batch;
 mod check;
 mod checkpoint_store;

@@ -1,5 +1,8 @@
 //! Link to another worker: sends batches in order, keeps them until acknowledged, and sends them
 //! again over a new connection when one breaks.
+//!
+//! A batch is acknowledged by a receipt or, without a message of its own, by the other worker's end of a
+//! later layer. A receipt comes when the sender asks for it, or when the link has been silent for a while.
 
 use std::collections::VecDeque;
 use std::error::Error;
@@ -17,13 +20,14 @@ use tokio::sync::{Notify, mpsc};
 use tokio_stream::wrappers::ReceiverStream;
 use tonic::{Code, Status};
 
+use crate::barrier::LayerEnd;
 use crate::error::LinkError;
 use crate::orders::EpochId;
 
 /// Batches between the queue and the connection.
 const BUFFERED: usize = 4;
 
-/// With this many queued bytes, batches are sent at once. With fewer they wait for [`Link::flush`]:
+/// With this many queued bytes, batches are sent at once. With fewer they wait for [`Link::send_end`]:
 /// waking the sending task costs more than a small batch, and all threads of a pass end at about
 /// the same time.
 const WORTH_SENDING: usize = 64 << 10;
@@ -50,6 +54,8 @@ struct State {
     last: u64,
     /// Sequence number of the last batch that may be sent.
     released: u64,
+    /// Bytes since the last batch that wants a receipt.
+    unrequested: usize,
     /// Time of the last acknowledgement, or of the release of a batch while none was on its way.
     progress: Instant,
     /// Why nothing can be sent any more.
@@ -60,6 +66,15 @@ impl State {
     /// Whether a batch that may be sent is not acknowledged.
     fn is_sending(&self) -> bool {
         self.queue.front().is_some_and(|batch| batch.sequence <= self.released)
+    }
+
+    /// Removes the first batches while a condition holds.
+    fn acknowledge_while(&mut self, condition: impl Fn(&v1::Batch) -> bool) {
+        while self.queue.front().is_some_and(&condition) {
+            let batch = self.queue.pop_front();
+            self.bytes -= batch.map_or(0, |batch| batch.run.len());
+            self.progress = Instant::now();
+        }
     }
 
     /// Releases all queued batches for sending.
@@ -83,29 +98,44 @@ pub(crate) struct Link {
     acknowledged: Notify,
     /// Notified when there is something to send or the link is closed.
     wake: Notify,
+    /// Notified when the link is closed.
+    changed: Arc<Notify>,
     /// Whether the last attempt to connect succeeded.
     connected: AtomicBool,
 }
 
 impl Link {
-    /// A link from worker `from`. [`Link::run`] delivers its batches.
+    /// A link from worker `from`. [`Link::run`] delivers its batches. `changed` is notified when the link
+    /// is closed.
     pub(crate) fn new(
         epoch: EpochId,
         from: u16,
         options: LinkOptions,
         platform: Arc<dyn Platform>,
+        changed: Arc<Notify>,
     ) -> Arc<Link> {
         let state = Mutex::new(State {
             queue: VecDeque::new(),
             bytes: 0,
             last: 0,
             released: 0,
+            unrequested: 0,
             progress: Instant::now(),
             closed: None,
         });
         let (acknowledged, wake) = (Notify::new(), Notify::new());
         let connected = AtomicBool::new(false);
-        Arc::new(Link { epoch, from, options, state, platform, acknowledged, wake, connected })
+        Arc::new(Link {
+            epoch,
+            from,
+            options,
+            state,
+            platform,
+            acknowledged,
+            wake,
+            changed,
+            connected,
+        })
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -127,7 +157,7 @@ impl Link {
         }
     }
 
-    /// Queues a batch, to be sent by [`Self::flush`] at the latest; waits while too many bytes are
+    /// Queues a batch, to be sent with the end of the layer at the latest; waits while too many bytes are
     /// unacknowledged. A receiver accepts batches at any time, so this never waits for the receiver's
     /// pass.
     ///
@@ -138,12 +168,15 @@ impl Link {
         if let Some(error) = &state.closed {
             return Err(error.clone());
         }
-        state.last += 1;
         state.bytes += run.len();
-        let EpochId { incarnation, number: epoch } = self.epoch;
-        let (from, sequence) = (u32::from(self.from), state.last);
-        state.queue.push_back(v1::Batch { epoch, from, sequence, depth, run, incarnation });
-        if state.bytes >= WORTH_SENDING.min(self.options.bytes) {
+        state.unrequested += run.len();
+        // Half of what is permitted, so that the receipt comes before the sender has to wait for it.
+        let wants_receipt = state.unrequested >= WORTH_SENDING.min(self.options.bytes / 2);
+        if wants_receipt {
+            state.unrequested = 0;
+        }
+        self.push(&mut state, v1::Batch { depth, run, wants_receipt, ..v1::Batch::default() });
+        if wants_receipt || state.bytes >= WORTH_SENDING.min(self.options.bytes) {
             state.release();
             drop(state);
             self.wake.notify_one();
@@ -151,31 +184,75 @@ impl Link {
         Ok(())
     }
 
-    /// Sends all batches, and returns when they are acknowledged.
+    /// Numbers a batch and puts it into the queue.
+    fn push(&self, state: &mut State, batch: v1::Batch) {
+        state.last += 1;
+        let EpochId { incarnation, number: epoch } = self.epoch;
+        let (from, sequence) = (u32::from(self.from), state.last);
+        state.queue.push_back(v1::Batch { epoch, from, sequence, incarnation, ..batch });
+    }
+
+    /// Sends what is queued, with the end of a layer: with the last batch of it or, if that is already on
+    /// its way or there is none, by itself. Waits for nothing.
+    ///
+    /// # Errors
+    /// Why the link is closed.
+    pub(crate) fn send_end(&self, depth: u32, end: LayerEnd) -> Result<(), LinkError> {
+        let mut state = self.state();
+        if let Some(error) = &state.closed {
+            return Err(error.clone());
+        }
+        let (released, wants_receipt) = (state.released, end.is_last);
+        let end = Some(end.to_message());
+        let last = state.queue.back_mut().filter(|last| last.sequence > released);
+        match last.filter(|last| last.depth == depth) {
+            Some(last) => (last.end, last.wants_receipt) = (end, wants_receipt),
+            None => {
+                let batch = v1::Batch { depth, end, wants_receipt, ..v1::Batch::default() };
+                self.push(&mut state, batch);
+            }
+        }
+        state.release();
+        drop(state);
+        self.wake.notify_one();
+        Ok(())
+    }
+
+    /// Waits until all batches are acknowledged, and asks for a receipt if that has not been done.
     ///
     /// # Errors
     /// Why the link is closed.
     pub(crate) fn flush(&self) -> Result<(), LinkError> {
-        self.send_queued();
-        let state = self.wait_while(|state| !state.queue.is_empty());
-        state.closed.clone().map_or(Ok(()), Err)
-    }
-
-    /// Sends the batches that are queued, without waiting.
-    pub(crate) fn send_queued(&self) {
         let mut state = self.state();
-        if !state.queue.is_empty() {
+        let last = state.queue.back().map(|last| (last.depth, last.wants_receipt));
+        if let Some((depth, false)) = last {
+            let request = v1::Batch { depth, wants_receipt: true, ..v1::Batch::default() };
+            self.push(&mut state, request);
             state.release();
-            drop(state);
             self.wake.notify_one();
         }
+        drop(state);
+        let state = self.wait_while(|state| !state.queue.is_empty());
+        state.closed.clone().map_or(Ok(()), Err)
     }
 
     /// Closes the link. The first error stays.
     pub(crate) fn close(&self, error: LinkError) {
         self.state().closed.get_or_insert(error);
         self.acknowledged.notify_waiters();
+        self.changed.notify_waiters();
         self.wake.notify_one();
+    }
+
+    /// Why the link is closed.
+    pub(crate) fn closed(&self) -> Option<LinkError> {
+        self.state().closed.clone()
+    }
+
+    /// Removes the batches of the layers before `depth` from the queue: the receiver has all of them.
+    pub(crate) fn acknowledge_before(&self, depth: u32) {
+        self.state().acknowledge_while(|batch| batch.depth < depth);
+        self.acknowledged.notify_waiters();
     }
 
     /// Removes the batches up to `sequence` from the queue.
@@ -188,11 +265,7 @@ impl Link {
             let text = format!("a receipt of batch {sequence}, after {} batches", state.last);
             return Err(Status::data_loss(text));
         }
-        while state.queue.front().is_some_and(|batch| batch.sequence <= sequence) {
-            let batch = state.queue.pop_front();
-            state.bytes -= batch.map_or(0, |batch| batch.run.len());
-            state.progress = Instant::now();
-        }
+        state.acknowledge_while(|batch| batch.sequence <= sequence);
         drop(state);
         self.acknowledged.notify_waiters();
         Ok(())
@@ -345,8 +418,11 @@ mod tests {
     fn link(bytes: usize) -> Arc<Link> {
         let epoch = EpochId { incarnation: 1, number: 7 };
         let system = System::new(&Handle::current());
-        Link::new(epoch, 1, LinkOptions { bytes, timeout: Duration::from_secs(1) }, system)
+        let options = LinkOptions { bytes, timeout: Duration::from_secs(1) };
+        Link::new(epoch, 1, options, system, Arc::default())
     }
+
+    const END: LayerEnd = LayerEnd { states: 5, is_last: false };
 
     #[tokio::test]
     async fn batches_stay_queued_until_acknowledged() {
@@ -356,7 +432,7 @@ mod tests {
         }
         // Small batches wait for each other.
         assert_eq!((link.after(0), link.is_idle()), (None, true));
-        link.send_queued();
+        link.send_end(4, END).unwrap();
         assert_eq!(link.after(0).map(|batch| batch.sequence), Some(1));
         assert_eq!(link.after(2).map(|batch| batch.sequence), Some(3));
         assert_eq!(link.after(3), None);
@@ -370,7 +446,71 @@ mod tests {
         assert_eq!(link.state().bytes, 3);
         link.acknowledge(3).unwrap();
         assert!(link.is_idle());
+    }
+
+    #[tokio::test]
+    async fn the_end_of_a_layer_goes_with_its_last_batch_if_that_is_still_queued() {
+        let link = link(1000);
+        let of = |sequence: u64| {
+            link.after(sequence - 1).map(|batch| (batch.depth, batch.run, batch.end))
+        };
+        let end = Some(END.to_message());
+        link.send(4, Bytes::from_static(&[0])).unwrap();
+        link.send_end(4, END).unwrap();
+        assert_eq!(of(1), Some((4, Bytes::from_static(&[0]), end)));
+        // A layer without exits has a batch without any.
+        link.send_end(5, END).unwrap();
+        assert_eq!(of(2), Some((5, Bytes::new(), end)));
+        // A batch that is on its way does not change.
+        link.send(6, Bytes::from(vec![0; 600])).unwrap();
+        assert!(of(3).is_some_and(|(_, _, end)| end.is_none()));
+        link.send_end(6, END).unwrap();
+        assert_eq!(of(4), Some((6, Bytes::new(), end)));
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn a_flush_asks_for_a_receipt_once_and_waits_for_it() {
+        let link = link(1000);
         link.flush().unwrap();
+        for (sequence, is_last, last) in [(1, false, 2), (3, true, 3)] {
+            link.send_end(4, LayerEnd { is_last, ..END }).unwrap();
+            let flushing = Arc::clone(&link);
+            let flushed = tokio::task::spawn_blocking(move || flushing.flush());
+            while link.after(last - 1).is_none() {
+                tokio::task::yield_now().await;
+            }
+            assert_eq!(link.after(sequence - 1).map(|batch| batch.wants_receipt), Some(is_last));
+            assert!(link.after(last - 1).is_some_and(|batch| batch.wants_receipt));
+            assert!(link.after(last).is_none());
+            link.acknowledge(last).unwrap();
+            flushed.await.unwrap().unwrap();
+        }
+    }
+
+    #[tokio::test]
+    async fn the_end_of_a_layer_acknowledges_the_layers_before() {
+        let link = link(1000);
+        for depth in 4..7 {
+            link.send(depth, Bytes::from_static(&[0])).unwrap();
+            link.send_end(depth, END).unwrap();
+        }
+        link.acknowledge_before(6);
+        assert_eq!(link.after(0).map(|batch| batch.depth), Some(6));
+        assert_eq!(link.state().bytes, 1);
+        link.acknowledge_before(6);
+        assert!(!link.is_idle());
+    }
+
+    #[tokio::test]
+    async fn receipts_are_requested_before_a_sender_has_to_wait() {
+        let link = link(10);
+        let mut wants = Vec::new();
+        for sequence in 1..=6 {
+            link.send(1, Bytes::from_static(&[0, 0])).unwrap();
+            wants.extend(link.after(sequence - 1).map(|batch| (sequence, batch.wants_receipt)));
+        }
+        // Twelve bytes are too many for another batch, and there are two requests.
+        assert_eq!(wants, [(3, true), (5, false), (6, true)]);
     }
 
     #[tokio::test]
@@ -401,7 +541,7 @@ mod tests {
         if let Ok(third) = outcome {
             assert_eq!(third, Err(LinkError::EpochOver { epoch: 7 }));
         }
-        assert_eq!(link.flush(), Err(LinkError::EpochOver { epoch: 7 }));
+        assert_eq!(link.send_end(1, END), Err(LinkError::EpochOver { epoch: 7 }));
     }
 
     #[tokio::test]
@@ -414,12 +554,11 @@ mod tests {
         assert_eq!(link.deadline(connected), None);
         std::thread::sleep(Duration::from_millis(5));
         let released = Instant::now();
-        link.send_queued();
+        link.send_end(1, END).unwrap();
         let first = link.deadline(connected).unwrap();
         assert!(first >= released + Duration::from_secs(1));
         // More batches do not extend it, a receipt does.
-        link.send(1, Bytes::from_static(&[0])).unwrap();
-        link.send_queued();
+        link.send_end(2, END).unwrap();
         assert_eq!(link.deadline(connected), Some(first));
         std::thread::sleep(Duration::from_millis(5));
         link.acknowledge(1).unwrap();

@@ -4,6 +4,7 @@ use std::io;
 use std::path::Path;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::time::Duration;
 
 use bytes::Bytes;
 use strata_engine::explicit::{Candidate, Finder};
@@ -18,7 +19,7 @@ use tokio_stream::Stream;
 use tokio_stream::wrappers::ReceiverStream;
 use tonic::{Request, Response, Status, Streaming};
 
-use crate::batch;
+use crate::batch::{self, Accepted};
 use crate::check;
 use crate::folders::layer_file;
 use crate::intake::Received;
@@ -27,6 +28,10 @@ use crate::state::NodeState;
 
 /// Receipts or chunks buffered for one caller.
 const BUFFERED: usize = 8;
+
+/// Time without a batch after which accepted batches are acknowledged. While narrow layers follow each
+/// other, their ends acknowledge them without a message.
+const RECEIPT_DELAY: Duration = Duration::from_millis(20);
 
 /// Implementation of the protocol's `ExchangeService`.
 pub(crate) struct Exchange {
@@ -52,8 +57,27 @@ impl ExchangeService for Exchange {
         let state = Arc::clone(&self.state);
         let (receipts, replies) = mpsc::channel(BUFFERED);
         tokio::spawn(async move {
+            // The last accepted batch, if it has not been acknowledged.
+            let mut accepted: Option<u64> = None;
             loop {
-                let batch = match batches.message().await {
+                let next = match accepted {
+                    None => batches.message().await,
+                    Some(sequence) => {
+                        match tokio::time::timeout(RECEIPT_DELAY, batches.message()).await {
+                            Ok(next) => next,
+                            Err(_)
+                                if receipts.send(Ok(v1::Receipt { sequence })).await.is_err() =>
+                            {
+                                return;
+                            }
+                            Err(_) => {
+                                accepted = None;
+                                continue;
+                            }
+                        }
+                    }
+                };
+                let batch = match next {
                     Ok(Some(batch)) => batch,
                     Ok(None) => return,
                     Err(status) => {
@@ -66,13 +90,21 @@ impl ExchangeService for Exchange {
                         return;
                     }
                 };
-                let accepted = batch::accept(&state, batch).await;
+                let outcome = batch::accept(&state, batch).await;
                 // The batch is in the inbox or on disk now.
                 received.release();
-                let receipt = accepted.map_err(|error| {
-                    tracing::debug!("a batch was not accepted: {error}");
-                    Status::from(error)
-                });
+                let receipt = match outcome {
+                    Ok(Accepted { sequence, wants_receipt: false }) => {
+                        accepted = Some(sequence);
+                        continue;
+                    }
+                    Ok(Accepted { sequence, wants_receipt: true }) => Ok(v1::Receipt { sequence }),
+                    Err(error) => {
+                        tracing::debug!("a batch was not accepted: {error}");
+                        Err(Status::from(error))
+                    }
+                };
+                accepted = None;
                 let failed = receipt.is_err();
                 if receipts.send(receipt).await.is_err() || failed {
                     return;

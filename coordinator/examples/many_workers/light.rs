@@ -26,7 +26,7 @@ pub(crate) struct Traffic {
     orders: [AtomicU64; 4],
     /// Their bytes.
     bytes: [AtomicU64; 4],
-    /// Depth of the last layer that all workers were ordered to make.
+    /// Depth of the first layer of the last window that all workers were ordered to make.
     pub(crate) depth: AtomicU32,
     /// Sessions that were prepared, counted at the first worker.
     pub(crate) sessions: AtomicU32,
@@ -148,10 +148,10 @@ const DIGEST: v1::Digest = v1::Digest { first: 1, second: 2 };
 
 /// An answer in which every layer has one state of each worker.
 fn answer(worker: u32, order: v1::Order) -> Outcome {
-    let depth = match order.what {
-        Some(What::Seed(_)) => 0,
-        Some(What::Restore(restore)) => restore.depth,
-        Some(What::Advance(advance)) => advance.depth,
+    let depths = match order.what {
+        Some(What::Seed(_)) => 0..=0,
+        Some(What::Restore(restore)) => restore.depth..=restore.depth,
+        Some(What::Advance(advance)) => advance.depth..=advance.last,
         Some(What::Save(save)) => {
             let depths = save.depth.saturating_sub(1)..=save.depth;
             let files = depths.map(|depth| file(worker, depth)).collect();
@@ -159,6 +159,10 @@ fn answer(worker: u32, order: v1::Order) -> Outcome {
         }
         _ => return Outcome::Noted(v1::Noted {}),
     };
+    Outcome::Layers(v1::LayerReports { layers: depths.map(report).collect() })
+}
+
+fn report(depth: u32) -> v1::LayerReport {
     let layer = v1::LayerRecord {
         depth,
         states: 1,
@@ -168,12 +172,12 @@ fn answer(worker: u32, order: v1::Order) -> Outcome {
         bytes: 4096,
         ..v1::LayerRecord::default()
     };
-    Outcome::Layer(v1::LayerReport {
+    v1::LayerReport {
         layer: Some(layer),
         disk_peak_bytes: 8192,
         disk_left_bytes: 8192,
         ..v1::LayerReport::default()
-    })
+    }
 }
 
 fn file(worker: u32, depth: u32) -> v1::LayerFile {

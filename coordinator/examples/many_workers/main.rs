@@ -4,7 +4,7 @@
 //! Usage: `many_workers [--layers N] [WORKERS]...`. For each number of workers the program starts a
 //! coordinator as a process of its own, with an empty journal, and that number of light workers in this
 //! process, each with a connection of its own. They answer every order at once, with one state a
-//! layer. A job of N layers (200) runs to its limit, and again from its checkpoint. Prints a table.
+//! layer. A job of N layers (10,000) runs to its limit, and again from its checkpoint. Prints a table.
 //!
 //! The times between orders contain the processor time of the light workers, too.
 
@@ -30,10 +30,10 @@ type Failure = Box<dyn Error + Send + Sync>;
 const WORKERS: [u32; 4] = [10, 100, 300, 1000];
 
 /// Layers that are measured without `--layers`.
-const LAYERS: u32 = 200;
+const LAYERS: u32 = 10_000;
 
-/// Layers before the measurement begins.
-const WARM_UP: u32 = 10;
+/// Layers before the measurement begins: more than a window.
+const WARM_UP: u32 = 1000;
 
 /// Workers that connect at the same time.
 const CONNECTING: u32 = 64;
@@ -141,7 +141,7 @@ async fn measure(workers: u32, layers: u32) -> Result<Row, Failure> {
 
     let before = node.begin()?;
     client.resume(v1::JobRef { job: id.clone() }).await?;
-    until(|| traffic.depth.load(Ordering::Relaxed) >= WARM_UP + layers + 2).await?;
+    until(|| traffic.depth.load(Ordering::Relaxed) > WARM_UP + layers).await?;
     let resuming = node.usage()?.since(&before);
     client.cancel(v1::JobRef { job: id.clone() }).await?;
     until_state(&mut client, &id, v1::JobState::Cancelled).await?;

@@ -1,6 +1,7 @@
 //! Checkpoint sink of a session: adds layers to the job's view and writes checkpoints to the
 //! journal.
 
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -95,7 +96,9 @@ impl JournalSink {
         // No more workers than shards can take part.
         let possible = usable.len().min(self.owners.len());
         let is_settled = age > MIN_SESSION.max(MIN_STARTS * start);
-        fits_others(self.members.len(), possible, width, self.narrow, is_settled)
+        let members = self.members.len();
+        !widths(members, possible, self.narrow).contains(&width)
+            || (members < possible && is_settled && members > 1)
     }
 
     fn show_layer(&self, event: &LayerEvent) {
@@ -105,16 +108,14 @@ impl JournalSink {
     }
 }
 
-/// Whether a layer of about `width` states should run on another number of workers than the
-/// `members` of the session, if `possible` workers can take part. `is_settled`: the session has run
-/// long enough to pay for a move to more workers.
-fn fits_others(members: usize, possible: usize, width: u64, narrow: u64, is_settled: bool) -> bool {
+/// The numbers of states of layers that a session of `members` workers makes, if `possible` workers can
+/// take part. Layers of less than `narrow` states are made by one worker.
+pub(super) fn widths(members: usize, possible: usize, narrow: u64) -> RangeInclusive<u64> {
     match (members, possible) {
-        (_, 0 | 1) => false,
-        (1, _) => width >= narrow,
+        (_, 0 | 1) => 0..=u64::MAX,
+        (1, _) => 0..=narrow.saturating_sub(1),
         // A quarter, as hysteresis: sessions must not alternate between one worker and all workers.
-        _ if width < narrow / 4 => true,
-        (members, possible) => members < possible && is_settled,
+        _ => narrow / 4..=u64::MAX,
     }
 }
 
@@ -151,8 +152,10 @@ impl CheckpointSink for JournalSink {
     }
 
     fn commit(&mut self, layer: LayerRecord, _: &Totals) -> Result<(), ClusterError> {
+        // The layers of a window are committed together, later than they were complete.
+        let seconds = (layer.seconds - self.seconds_before).max(0.0);
         let event = self.layers.next(layer, false);
-        self.tracker.layer(&event, self.started.elapsed());
+        self.tracker.layer(&event, Duration::from_secs_f64(seconds));
         self.show_layer(&event);
         self.cluster.work.add_layer(&self.id, &event.layer);
         self.unsaved.push(event.layer.clone());
@@ -222,16 +225,14 @@ mod tests {
 
     #[test]
     fn layers_move_to_more_workers_when_they_are_wide_and_to_one_when_they_are_narrow() {
-        let moves = |members, possible, width| fits_others(members, possible, width, 100, true);
-        assert!(moves(1, 3, 100) && !moves(1, 3, 99));
-        assert!(moves(3, 3, 24) && !moves(3, 3, 25));
-        assert!(moves(2, 3, 100) && !fits_others(2, 3, 100, 100, false));
+        assert_eq!(widths(1, 3, 100), 0..=99);
+        assert_eq!(widths(3, 3, 100), 25..=u64::MAX);
     }
 
     #[test]
     fn a_single_possible_worker_keeps_the_job() {
         // A job of one shard, on a cluster of any size: moving it would never end.
-        assert!(!fits_others(1, 1, u64::MAX, 1, true));
-        assert!(!fits_others(2, 2, u64::MAX, 1, true));
+        assert_eq!(widths(1, 1, 1), 0..=u64::MAX);
+        assert_eq!(widths(2, 1, 1), 0..=u64::MAX);
     }
 }

@@ -68,7 +68,8 @@ pub(crate) fn run(
     let restore = restore_orders(entry, &lines, &owners);
     let prepare = PrepareOrders::new(cluster, entry, &lines, &owners);
     let interruption = interruption(Arc::clone(cluster), Arc::clone(job));
-    let mut pool = RemotePool::new(Arc::clone(cluster), epoch, workers, restore, interruption);
+    let mut pool =
+        RemotePool::new(Arc::clone(cluster), epoch, &entry.spec, workers, restore, interruption);
     let earlier = earlier_layers(space.forecast.clone(), &lines);
     let sink = JournalSink::new(Arc::clone(cluster), Arc::clone(job), entry, owners, earlier);
     let prepared = pool.prepare(move |number| prepare.order(number));

@@ -12,15 +12,23 @@ use strata_proto::v1::answer::Outcome;
 use strata_proto::v1::order::What;
 use strata_proto::v1::{self, FailureKind};
 use strata_run::{Done, LayerReport, Order, WorkerPool};
-use strata_store::{CheckpointFile, LayerRecord};
+use strata_store::{CheckpointFile, JobSpec, LayerRecord};
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
+use super::checkpoint_sink::widths;
 use super::context::Cluster;
 use super::error::ClusterError;
 use super::membership::WorkerEvent;
 use super::outgoing::{MakeOrder, PendingOrder};
 use super::pace::PartTime;
 use crate::entry::WorkerNumber;
+
+/// Time after which workers begin no further layer of a window. Stops, checkpoints and progress wait for
+/// the end of a window.
+const WINDOW: Duration = Duration::from_millis(500);
+
+/// Greatest number of layers in a window. Kept layers of a window wait for a checkpoint.
+const WINDOW_LAYERS: u32 = 256;
 
 /// Interval at which the interruption is checked while answers are awaited.
 const POLL_INTERVAL: Duration = Duration::from_millis(200);
@@ -59,6 +67,10 @@ const COPIED: &str =
 pub(crate) struct RemotePool {
     cluster: Arc<Cluster>,
     epoch: u64,
+    /// Greatest number of layers in a window.
+    window: u32,
+    /// Layers with fewer states run on one worker.
+    narrow: u64,
     /// Workers of the session, ascending.
     workers: Vec<WorkerNumber>,
     /// Number of the last order.
@@ -79,11 +91,12 @@ pub(crate) struct RemotePool {
 pub(crate) type Interruption = Box<dyn Fn(bool, &[WorkerNumber]) -> Option<ClusterError> + Send>;
 
 impl RemotePool {
-    /// Starts a session with these workers, ascending. `restore` has the orders for [`Order::Restore`].
-    /// `interruption` is called several times a second while answers are awaited.
+    /// Starts a session with these workers, ascending. `restore` has the orders for
+    /// [`Order::Restore`]. `interruption` is called several times a second while answers are awaited.
     pub(crate) fn new(
         cluster: Arc<Cluster>,
         epoch: u64,
+        spec: &JobSpec,
         workers: Vec<WorkerNumber>,
         restore: Option<RestoreOrders>,
         interruption: Interruption,
@@ -91,8 +104,11 @@ impl RemotePool {
         let (sender, events) = unbounded_channel();
         cluster.membership.start_session(epoch, workers.clone(), sender);
         RemotePool {
+            narrow: cluster.narrow(spec),
             cluster,
             epoch,
+            // Workers of the dense engine get the files of the layer before with the order.
+            window: if spec.engine.is_dense() { 1 } else { WINDOW_LAYERS },
             workers,
             last_order: 0,
             sent: Instant::now(),
@@ -175,8 +191,8 @@ impl RemotePool {
             }
             // The worker may have been renamed since the session began.
             let done = done(number, &self.name(number), kind, *answer)?;
-            if let Done::Layer(report) = &done {
-                let states = report.layer.states;
+            if let Done::Layers(reports) = &done {
+                let states = reports.iter().map(|report| report.layer.states).sum();
                 self.times.push(PartTime { worker: number, states, took: self.sent.elapsed() });
             }
             results[worker] = Some(done);
@@ -220,7 +236,7 @@ impl Kind {
     fn answer(self) -> &'static str {
         match self {
             Kind::Prepare | Kind::Saved => "Noted",
-            Kind::Seed | Kind::Restore | Kind::Advance => "LayerReport",
+            Kind::Seed | Kind::Restore | Kind::Advance => "LayerReports",
             Kind::Save => "SavedFiles",
         }
     }
@@ -236,7 +252,7 @@ fn done(
     let own = u32::from(number);
     let malformed = |why: String| ClusterError::Malformed { name: name.to_owned(), why };
     let found = match &answer.outcome {
-        Some(Outcome::Layer(_)) => "LayerReport",
+        Some(Outcome::Layers(_)) => "LayerReports",
         Some(Outcome::Saved(_)) => "SavedFiles",
         Some(Outcome::Noted(_)) => "Noted",
         Some(Outcome::Failure(_)) | None => kind.answer(),
@@ -246,21 +262,9 @@ fn done(
         return Err(malformed(format!("{found} to the order {kind:?}, which needs {expected}")));
     }
     match answer.outcome {
-        Some(Outcome::Layer(report)) => {
-            let report = layer_report(report).map_err(ClusterError::malformed(name))?;
-            let part = &report.layer;
-            if let Some(shared) = report.shared.iter().find(|file| !is_of(file, own, part)) {
-                let (depth, found, expected) = (part.depth, shared.states, part.states);
-                let CheckpointFile { file, depth: of, worker, .. } = shared;
-                return Err(malformed(format!(
-                    "{file} with {found} states of layer {of}, of worker {worker}, is not its part \
-                     of layer {depth} with {expected}"
-                )));
-            }
-            if let Some(foreign) = part.kept.iter().find(|kept| kept.worker != own) {
-                return Err(malformed(format!("a file of worker {}", foreign.worker)));
-            }
-            Ok(Done::Layer(Box::new(report)))
+        Some(Outcome::Layers(v1::LayerReports { layers })) => {
+            let reports = layers.into_iter().map(|report| layer_report(own, report));
+            Ok(Done::Layers(reports.collect::<Result<_, _>>().map_err(malformed)?))
         }
         Some(Outcome::Saved(saved)) => {
             let files = saved.files.into_iter().map(convert::file_from);
@@ -292,7 +296,25 @@ fn is_of(file: &CheckpointFile, worker: u32, part: &LayerRecord) -> bool {
     (file.worker, file.depth, file.totals()) == (worker, part.depth, part.totals())
 }
 
-fn layer_report(report: v1::LayerReport) -> Result<LayerReport, ConvertError> {
+/// A report of worker `own`; the error says what is wrong with it.
+fn layer_report(own: u32, report: v1::LayerReport) -> Result<LayerReport, String> {
+    let report = layer_report_from(report).map_err(|error| error.to_string())?;
+    let part = &report.layer;
+    if let Some(shared) = report.shared.iter().find(|file| !is_of(file, own, part)) {
+        let (depth, found, expected) = (part.depth, shared.states, part.states);
+        let CheckpointFile { file, depth: of, worker, .. } = shared;
+        return Err(format!(
+            "{file} with {found} states of layer {of}, of worker {worker}, is not its part of layer \
+             {depth} with {expected}"
+        ));
+    }
+    if let Some(foreign) = part.kept.iter().find(|kept| kept.worker != own) {
+        return Err(format!("a file of worker {}", foreign.worker));
+    }
+    Ok(report)
+}
+
+fn layer_report_from(report: v1::LayerReport) -> Result<LayerReport, ConvertError> {
     let mut layer = convert::part_from(&report)?;
     layer.kept.extend(report.kept.map(convert::kept_from).transpose()?);
     Ok(LayerReport {
@@ -326,9 +348,15 @@ impl WorkerPool for RemotePool {
                     move |number| restore.as_ref().map(|r| r.order(number)).unwrap_or_default();
                 self.execute(Kind::Restore, move |number| What::Restore(order(number)))
             }
-            Order::Advance { depth, files } => {
+            Order::Advance { depth, last, time, files } => {
                 let files = files.iter().map(convert::file_to).collect();
-                let advance = v1::Advance { depth, files };
+                let last = last.min(depth.saturating_add(self.window - 1));
+                let time_ms = WINDOW.min(time).as_millis() as u32;
+                let possible = self.cluster.membership.available().len();
+                let (least_states, most_states) =
+                    widths(self.workers.len(), possible, self.narrow).into_inner();
+                let advance =
+                    v1::Advance { depth, last, time_ms, least_states, most_states, files };
                 let done = self.execute(Kind::Advance, move |_| What::Advance(advance.clone()))?;
                 self.cluster.pace.add(&self.times, Instant::now());
                 Ok(done)
@@ -358,7 +386,7 @@ mod tests {
     fn an_answer_of_the_wrong_kind_is_reported_with_the_expected_kind() {
         let outcomes = [
             ("Noted", Outcome::Noted(v1::Noted {})),
-            ("LayerReport", Outcome::Layer(v1::LayerReport::default())),
+            ("LayerReports", Outcome::Layers(v1::LayerReports::default())),
             ("SavedFiles", Outcome::Saved(v1::SavedFiles::default())),
         ];
         let kinds =

@@ -166,5 +166,5 @@ fn execute(worker: &mut dyn Work, restore: Option<&Restore>, order: &Order) -> R
 }
 
 fn layer(report: LayerReport) -> Done {
-    Done::Layer(Box::new(report))
+    Done::Layers(vec![report])
 }

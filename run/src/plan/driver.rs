@@ -22,10 +22,16 @@ pub enum Order {
     Seed,
     /// Load the checkpoint that the pool was made for.
     Restore,
-    /// Make the layer of this depth.
+    /// Make the layers of a window: the first one, and further ones while the pool needs no other order in
+    /// between, at most up to `last`. All workers end the window at the same layer. One that is empty, has a
+    /// meeting or has the goal ends it.
     Advance {
-        /// The depth.
+        /// Depth of the first layer.
         depth: u32,
+        /// Depth at which the window ends at the latest.
+        last: u32,
+        /// Time until a checkpoint is due: no layer but the first is begun later.
+        time: Duration,
         /// The files that the workers have shared of the layer before.
         files: Arc<[CheckpointFile]>,
     },
@@ -44,8 +50,9 @@ pub enum Order {
 /// Result of an order at one worker.
 #[derive(Clone, Debug)]
 pub enum Done {
-    /// The worker has made or loaded its part of a layer.
-    Layer(Box<LayerReport>),
+    /// The worker has made or loaded its part of these layers: one, or those of a window, in order. The
+    /// `seconds` of a layer of a window are from the order until the layer was complete.
+    Layers(Vec<LayerReport>),
     /// The worker's part of a checkpoint is durable.
     Saved {
         /// Depth of the last layer.
@@ -185,15 +192,14 @@ where
     pub fn run(&mut self) -> Result<Outcome, DriveError<E>> {
         loop {
             match self.plan.next_command() {
-                Some(Command::Seed) => self.layer(Order::Seed)?,
-                Some(Command::Restore) => self.layer(Order::Restore)?,
-                Some(Command::Advance { depth }) => {
+                Some(Command::Seed) => self.layers(Order::Seed)?,
+                Some(Command::Restore) => self.layers(Order::Restore)?,
+                Some(Command::Advance { depth, last }) => {
                     let files = Arc::clone(&self.shared);
-                    self.layer(Order::Advance { depth, files })?;
+                    let time = self.interval.saturating_sub(self.since_checkpoint());
+                    self.layers(Order::Advance { depth, last, time, files })?;
                 }
-                Some(Command::Commit(layer)) => {
-                    self.sink.commit(layer, self.plan.totals()).map_err(DriveError::Failed)?;
-                }
+                Some(Command::Commit(layer)) => self.commit(layer)?,
                 Some(Command::Save { depth }) => self.save(depth)?,
                 Some(Command::Publish(publication)) => self.publish(*publication)?,
                 Some(Command::End(outcome)) => return Ok(outcome),
@@ -233,36 +239,48 @@ where
         all_done(self.results(order)?).map_err(DriveError::Failed)
     }
 
-    /// Lets all workers make or load a layer, and passes the sum of their reports to the plan.
-    fn layer(&mut self, order: Order) -> Result<(), DriveError<E>> {
+    /// Lets all workers make or load layers, and passes the sums of their reports to the plan.
+    fn layers(&mut self, order: Order) -> Result<(), DriveError<E>> {
         let is_next = matches!(order, Order::Advance { .. });
+        let begun = self.sink.seconds();
         let results = self.results(order)?;
         let is_intact = is_next && results.iter().all(Result::is_err);
         let all = match all_done(results) {
             Ok(all) => all,
             Err(error) => return self.failed(is_intact, error),
         };
-        let mut reports = Vec::with_capacity(all.len());
-        for done in all {
-            let Done::Layer(report) = done else {
-                let what = "answer to an order that makes a layer";
-                return Err(Refusal::NotRequested { what }.into());
-            };
-            reports.push(*report);
+        let mut sums = sums_of_layers(all)?;
+        let Some(mut sum) = sums.pop() else {
+            return Err(Refusal::NotRequested { what: "answer without a layer" }.into());
+        };
+        let ended = self.sink.seconds();
+        for mut passed in sums {
+            passed.layer.seconds = (begun + passed.layer.seconds).min(ended);
+            self.plan.handle(Input::PassedLayer(Box::new(passed)))?;
+            while let Some(Command::Commit(layer)) = self.plan.next_command() {
+                self.commit(layer)?;
+            }
         }
-        let mut sum = LayerReport::sum(reports)?;
-        sum.layer.seconds = self.sink.seconds();
+        sum.layer.seconds = ended;
         self.shared = sum.shared.iter().cloned().collect();
         if let Some(reason) = self.sink.stop(&sum.layer) {
             self.plan.handle(Input::Stop(reason))?;
         }
-        if self.sink.now().duration_since(self.last_checkpoint) >= self.interval
+        if self.since_checkpoint() >= self.interval
             || sum.waiting > MAX_WAITING
             || self.sink.is_due()
         {
             self.plan.handle(Input::CheckpointDue)?;
         }
         Ok(self.plan.handle(Input::Layer(Box::new(sum)))?)
+    }
+
+    fn since_checkpoint(&self) -> Duration {
+        self.sink.now().duration_since(self.last_checkpoint)
+    }
+
+    fn commit(&mut self, layer: LayerRecord) -> Result<(), DriveError<E>> {
+        self.sink.commit(layer, self.plan.totals()).map_err(DriveError::Failed)
     }
 
     /// Handles a layer that could not be made. If a resource is exhausted and all workers still have
@@ -302,6 +320,25 @@ where
         self.last_checkpoint = self.sink.now();
         Ok(self.plan.handle(Input::Published { depth })?)
     }
+}
+
+/// The sums of the workers' reports, layer by layer.
+///
+/// # Errors
+/// If the workers have made different layers, or the answer of one is not about layers.
+fn sums_of_layers(all: Vec<Done>) -> Result<Vec<LayerReport>, Refusal> {
+    let mut by_worker = Vec::with_capacity(all.len());
+    for done in all {
+        let Done::Layers(reports) = done else {
+            return Err(Refusal::NotRequested { what: "answer to an order that makes a layer" });
+        };
+        by_worker.push(reports.into_iter());
+    }
+    let layers = by_worker.first().map_or(0, ExactSizeIterator::len);
+    if let Some(other) = by_worker.iter().find(|reports| reports.len() != layers) {
+        return Err(Refusal::DifferentEnds { one: layers, other: other.len() });
+    }
+    (0..layers).map(|_| LayerReport::sum(by_worker.iter_mut().filter_map(Iterator::next))).collect()
 }
 
 /// Results of all workers, or the most severe failure. An exhausted resource is the least severe.
@@ -377,7 +414,7 @@ mod tests {
                 ..Default::default()
             };
             Ok(vec![match order {
-                Order::Seed => Ok(Done::Layer(Box::new(LayerReport::of(0, &stats)))),
+                Order::Seed => Ok(Done::Layers(vec![LayerReport::of(0, &stats)])),
                 Order::Advance { .. } => Err(Failure::Full),
                 _ => Err(Failure::Damaged),
             }])
@@ -439,6 +476,21 @@ mod tests {
         let ended = driver(2).run();
         let refusal = Refusal::Results { expected: 2, found: 1 };
         assert!(matches!(ended, Err(DriveError::Refused(found)) if found == refusal));
+    }
+
+    #[test]
+    fn layers_are_summed_by_depth_and_workers_must_end_at_the_same_one() {
+        let stats = LayerStats { states: 1, ..LayerStats::default() };
+        let window = |depths: std::ops::Range<u32>| {
+            Done::Layers(depths.map(|depth| LayerReport::of(depth, &stats)).collect())
+        };
+        let sums = sums_of_layers(vec![window(3..6), window(3..6)]).unwrap();
+        let found: Vec<_> = sums.iter().map(|sum| (sum.layer.depth, sum.layer.states)).collect();
+        assert_eq!(found, [(3, 2), (4, 2), (5, 2)]);
+        let different = sums_of_layers(vec![window(3..6), window(3..5)]);
+        assert_eq!(different, Err(Refusal::DifferentEnds { one: 3, other: 2 }));
+        let shifted = sums_of_layers(vec![window(3..5), window(4..6)]);
+        assert_eq!(shifted, Err(Refusal::WrongDepth { expected: 3, found: 4 }));
     }
 
     #[test]

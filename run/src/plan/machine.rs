@@ -1,8 +1,9 @@
 //! Plan of a search: a state machine from reports of workers to commands.
 //!
-//! Every layer ends at a barrier, at which the driver passes the sum of all workers' reports to the plan.
-//! A checkpoint or a stop that was requested while a layer ran is executed there. A report of another
-//! layer is refused and changes nothing.
+//! Workers make the layers of a *window* without the driver: one layer, or several if they synchronise among
+//! themselves. Every window ends at a barrier, at which the driver passes the sums of all workers' reports to
+//! the plan, layer by layer. A checkpoint or a stop that was requested meanwhile is executed there. A report
+//! of another layer is refused and changes nothing.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -112,8 +113,10 @@ pub enum Outcome {
 /// Input of the plan: an event.
 #[derive(Clone, Debug)]
 pub enum Input {
-    /// All workers have seeded, restored or made a layer: the sum of their reports.
+    /// All workers have seeded, restored or made the last layer of a window: the sum of their reports.
     Layer(Box<LayerReport>),
+    /// All workers have made a layer and, in the same window, the next one, too: the sum of their reports.
+    PassedLayer(Box<LayerReport>),
     /// A checkpoint is durable at all workers.
     Saved {
         /// The checkpoint's depth.
@@ -128,7 +131,7 @@ pub enum Input {
     },
     /// It is time for a checkpoint.
     CheckpointDue,
-    /// Stop at the next barrier.
+    /// Stop at the end of the window.
     Stop(StopReason),
     /// No worker could make the running layer; all still have the two layers before it.
     AbandonLayer(StopReason),
@@ -154,10 +157,12 @@ pub enum Command {
     Seed,
     /// All workers: load the checkpoint.
     Restore,
-    /// All workers: make the layer of this depth.
+    /// All workers: make the layers of a window.
     Advance {
-        /// The depth.
+        /// Depth of its first layer.
         depth: u32,
+        /// Depth at which it ends at the latest.
+        last: u32,
     },
     /// Record a complete layer. There is one such command for every layer, in order of depth.
     Commit(LayerRecord),
@@ -260,7 +265,8 @@ impl Plan {
     /// refusals, as documented there, end the plan.
     pub fn handle(&mut self, input: Input) -> Result<(), Refusal> {
         match input {
-            Input::Layer(report) => self.reported(*report),
+            Input::Layer(report) => self.reported(*report, true),
+            Input::PassedLayer(report) => self.reported(*report, false),
             Input::Saved { depth, records } => self.saved(depth, records),
             Input::Published { depth } => self.published(depth),
             Input::AbandonLayer(reason) => self.abandon_layer(reason),
@@ -275,10 +281,10 @@ impl Plan {
         }
     }
 
-    /// Handles the barrier: all workers have reported a layer.
-    fn reported(&mut self, mut report: LayerReport) -> Result<(), Refusal> {
+    /// Handles the reports of all workers on a layer. `ends_window`: they wait for a command now.
+    fn reported(&mut self, mut report: LayerReport, ends_window: bool) -> Result<(), Refusal> {
         let (depth, restored) = match self.phase {
-            Phase::Layer { depth, restored } => (depth, restored),
+            Phase::Layer { depth, restored } if ends_window || !restored => (depth, restored),
             _ => return Err(Refusal::NotRequested { what: "report of a layer" }),
         };
         let found = report.layer.depth;
@@ -297,15 +303,42 @@ impl Plan {
                 self.commit(report);
             }
         }
+        if !ends_window {
+            return self.passed(depth);
+        }
         if self.ending.is_none() {
             self.ending = self.limit(depth).map(Outcome::Stopped);
         }
         if self.ending.is_some() || self.checkpoint_due {
             self.save(depth);
         } else {
-            self.layer(depth + 1, Command::Advance { depth: depth + 1 });
+            self.advance(depth + 1);
         }
         Ok(())
+    }
+
+    /// Goes on after a layer that did not end its window.
+    fn passed(&mut self, depth: u32) -> Result<(), Refusal> {
+        if self.ending.is_some() || depth >= self.latest_end(depth) {
+            self.phase = Phase::Ended;
+            return Err(Refusal::PastEnd { depth });
+        }
+        self.phase = Phase::Layer { depth: depth + 1, restored: false };
+        Ok(())
+    }
+
+    /// The depth at which a window from `depth` on must end. Whether the next layer fits a disk limit is
+    /// decided after every layer.
+    fn latest_end(&self, depth: u32) -> u32 {
+        match self.options.disk_limit {
+            Some(_) => depth,
+            None => self.options.max_layers.unwrap_or(u32::MAX).max(depth),
+        }
+    }
+
+    fn advance(&mut self, depth: u32) {
+        let last = self.latest_end(depth);
+        self.layer(depth, Command::Advance { depth, last });
     }
 
     /// Checks a layer against the layers before it or, if it was restored, against its record, and counts
@@ -461,7 +494,7 @@ impl Plan {
                 let stopped = Publication { ending, ..(**publication).clone() };
                 self.publish(Box::new(stopped));
             }
-            (None, None) => self.layer(depth + 1, Command::Advance { depth: depth + 1 }),
+            (None, None) => self.advance(depth + 1),
         }
         Ok(())
     }

@@ -19,6 +19,20 @@ pub enum Refusal {
         /// The number of results.
         found: usize,
     },
+    /// Workers have made different numbers of layers in one window.
+    #[error("one worker has made {one} layers, another one {other}")]
+    DifferentEnds {
+        /// Layers of one worker.
+        one: usize,
+        /// Layers of another worker.
+        other: usize,
+    },
+    /// The workers went on after a layer that ends the search or the window: the plan is over.
+    #[error("the workers have not stopped after layer {depth}")]
+    PastEnd {
+        /// The layer.
+        depth: u32,
+    },
     /// The plan does not expect the input in its state.
     #[error("unexpected {what}")]
     NotRequested {

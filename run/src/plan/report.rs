@@ -10,8 +10,8 @@ use super::refusal::Refusal;
 /// A layer that has been made or loaded: one worker's part of it, or the sum of all parts.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct LayerReport {
-    /// The layer's figures and kept files. When all parts are summed, the driver adds the time and the plan
-    /// the orbits.
+    /// The layer's figures and kept files. When all parts are summed, the driver corrects the time and the
+    /// plan adds the orbits.
     pub layer: LayerRecord,
     /// Whether the two searches have met after an odd number of moves.
     pub odd: bool,
@@ -92,6 +92,7 @@ impl LayerReport {
         sum.memo_hits = sum.memo_hits.saturating_add(more.memo_hits);
         sum.memo_misses = sum.memo_misses.saturating_add(more.memo_misses);
         sum.memo_miss_seconds += more.memo_miss_seconds;
+        sum.seconds = sum.seconds.max(more.seconds);
         sum.digest += more.digest;
         sum.kept.extend(more.kept);
         self.odd |= part.odd;

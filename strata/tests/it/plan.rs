@@ -77,7 +77,8 @@ fn commands(plan: &mut Plan) -> Vec<String> {
         all.push(match command {
             Command::Seed => "seed".to_owned(),
             Command::Restore => "restore".to_owned(),
-            Command::Advance { depth } => format!("advance {depth}"),
+            Command::Advance { depth, last: u32::MAX } => format!("advance {depth}"),
+            Command::Advance { depth, last } => format!("advance {depth} to {last}"),
             Command::Commit(layer) => format!("commit {}: {}", layer.depth, layer.states),
             Command::Save { depth } => format!("save {depth}"),
             Command::Publish(p) => {
@@ -214,9 +215,12 @@ fn a_limit_stops_the_search_with_a_checkpoint() {
     assert_eq!(end[1], "end: Stopped(MaxLayers)");
     // Layers double. 20 bytes are in use and a layer of 40 is expected. If the peak while making
     // the last layer was 500 bytes, spilled runs included, a peak of 1000 is expected for the next.
-    for (disk_peak, limit, command) in
-        [(20, 60, "advance 2"), (20, 59, "save 1"), (500, 1000, "advance 2"), (500, 999, "save 1")]
-    {
+    for (disk_peak, limit, command) in [
+        (20, 60, "advance 2 to 2"),
+        (20, 59, "save 1"),
+        (500, 1000, "advance 2 to 2"),
+        (500, 999, "save 1"),
+    ] {
         let mut plan = limited(None, Some(limit));
         play(&mut plan, &[numbers(1)]);
         let last = LayerReport { disk_peak, disk_left: 20, ..report(1, &numbers(2)) };
@@ -488,4 +492,51 @@ fn orbits_are_counted_as_states_if_states_are_orbits() {
         play(&mut plan, &[numbers(1), numbers(2)]);
         assert_eq!(plan.totals().orbits, states_are_orbits.then_some(3));
     }
+}
+
+#[test]
+fn a_window_ends_before_a_checkpoint_a_stop_and_the_end_of_the_search() {
+    let passed = |depth| Input::PassedLayer(Box::new(report(depth, &numbers(2))));
+    let mut plan = plan(Finish::State(()));
+    assert_eq!(play(&mut plan, &[numbers(1)]), ["commit 0: 1", "advance 1"]);
+    for depth in 1..4 {
+        plan.handle(passed(depth)).unwrap();
+        assert_eq!(commands(&mut plan), [format!("commit {depth}: 2")]);
+    }
+    // What is due waits for the last layer.
+    plan.handle(Input::CheckpointDue).unwrap();
+    plan.handle(Input::Stop(StopReason::Interrupted)).unwrap();
+    plan.handle(passed(4)).unwrap();
+    assert_eq!(commands(&mut plan), ["commit 4: 2"]);
+    assert_eq!(plan.handle(passed(4)), Err(Refusal::WrongDepth { expected: 5, found: 4 }));
+    plan.handle(layer(5, numbers(2))).unwrap();
+    assert_eq!(commands(&mut plan), ["commit 5: 2", "save 5"]);
+}
+
+#[test]
+fn workers_that_go_on_after_the_end_are_refused() {
+    let found = LayerStats { found: true, ..numbers(2) };
+    for last in [found, numbers(0)] {
+        let mut plan = plan(Finish::State(()));
+        play(&mut plan, &[numbers(1)]);
+        let input = Input::PassedLayer(Box::new(report(1, &last)));
+        assert_eq!(plan.handle(input), Err(Refusal::PastEnd { depth: 1 }));
+        assert_eq!(
+            plan.handle(layer(2, numbers(2))),
+            Err(Refusal::NotRequested { what: "report of a layer" })
+        );
+    }
+    // At the last layer that was asked for.
+    let limited = PlanOptions { max_layers: Some(1), ..options(Finish::Exhausted) };
+    let mut plan = Plan::new(limited, Start::Seeds);
+    assert_eq!(play(&mut plan, &[numbers(1)]), ["commit 0: 1", "advance 1 to 1"]);
+    let input = Input::PassedLayer(Box::new(report(1, &numbers(2))));
+    assert_eq!(plan.handle(input), Err(Refusal::PastEnd { depth: 1 }));
+}
+
+#[test]
+fn a_disk_limit_is_checked_after_every_layer() {
+    let limited = PlanOptions { disk_limit: Some(1 << 40), ..options(Finish::Exhausted) };
+    let mut plan = Plan::new(limited, Start::Seeds);
+    assert_eq!(play(&mut plan, &[numbers(1)]), ["commit 0: 1", "advance 1 to 1"]);
 }

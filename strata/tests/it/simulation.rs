@@ -1,5 +1,7 @@
-//! Simulation of the plan: thousands of random runs with repeated answers, checkpoints, stops and
-//! crashes, after which the number of workers changes.
+//! Simulation of the plan: thousands of random runs with windows of layers, repeated answers, checkpoints,
+//! stops and crashes, after which the number of workers changes.
+
+use std::collections::VecDeque;
 
 use proptest::prelude::*;
 use strata::LayerRecord;
@@ -76,10 +78,27 @@ impl SimulatedSearch {
         report
     }
 
-    /// The barrier of a layer.
-    fn report(&self, depth: u32, workers: usize) -> Input {
+    /// The sum of all reports of a layer.
+    fn report(&self, depth: u32, workers: usize) -> Box<LayerReport> {
         let parts = (0..workers).map(|worker| self.part(depth, worker, workers));
-        Input::Layer(Box::new(LayerReport::sum(parts).unwrap()))
+        Box::new(LayerReport::sum(parts).unwrap())
+    }
+
+    /// The layers of a window, up to a depth at most.
+    fn window(&self, depth: u32, last: u32, workers: usize) -> VecDeque<Input> {
+        let ends = |report: &LayerReport| {
+            report.layer.states == 0 || report.odd || report.even || report.found
+        };
+        let mut inputs = VecDeque::new();
+        for depth in depth..=last {
+            let report = self.report(depth, workers);
+            if depth == last || ends(&report) {
+                inputs.push_back(Input::Layer(report));
+                break;
+            }
+            inputs.push_back(Input::PassedLayer(report));
+        }
+        inputs
     }
 
     /// The end of an undisturbed search, and its last depth.
@@ -172,15 +191,18 @@ fn session(
     let restored = disk.checkpoint.as_ref().map_or(0, |(publication, _)| publication.depth);
     let mut plan = next_plan(search, disk);
     let mut delivered: Vec<Input> = Vec::new();
+    let mut inputs = VecDeque::new();
     loop {
-        let mut next = None;
         while let Some(command) = plan.next_command() {
             match command {
-                Command::Seed => next = Some(search.report(0, workers)),
-                Command::Restore => next = Some(search.report(restored, workers)),
-                Command::Advance { depth } => {
+                Command::Seed => inputs.push_back(Input::Layer(search.report(0, workers))),
+                Command::Restore => {
+                    inputs.push_back(Input::Layer(search.report(restored, workers)));
+                }
+                Command::Advance { depth, last } => {
                     assert_eq!(disk.committed.len() as u32, depth, "only complete layers");
-                    next = Some(search.report(depth, workers));
+                    let last = last.min(depth + random.below(4) as u32);
+                    inputs = search.window(depth, last, workers);
                 }
                 Command::Commit(layer) => {
                     assert_eq!(layer, search.layer(disk.committed.len() as u32));
@@ -188,11 +210,11 @@ fn session(
                 }
                 Command::Save { depth } => {
                     let records = records(search, depth, workers);
-                    next = Some(Input::Saved { depth, records });
+                    inputs.push_back(Input::Saved { depth, records });
                 }
                 Command::Publish(publication) => {
                     check_publication(&publication, workers, &disk.committed);
-                    next = Some(Input::Published { depth: publication.depth });
+                    inputs.push_back(Input::Published { depth: publication.depth });
                     disk.checkpoint = Some((*publication, disk.committed.len()));
                 }
                 Command::End(outcome) => {
@@ -219,7 +241,7 @@ fn session(
             let at = random.below(delivered.len() as u64) as usize;
             assert!(plan.handle(delivered[at].clone()).is_err());
         }
-        let input = next.expect("the plan waits for an input");
+        let input = inputs.pop_front().expect("the plan waits for an input");
         plan.handle(input.clone()).unwrap();
         // A publication has no sender that could repeat it at the same depth.
         if !matches!(input, Input::Published { .. }) {

@@ -97,5 +97,6 @@ fn answer(random: &Random, order: v1::Order) -> Outcome {
         bytes: 1,
         ..v1::LayerRecord::default()
     };
-    Outcome::Layer(v1::LayerReport { layer: Some(layer), ..v1::LayerReport::default() })
+    let report = v1::LayerReport { layer: Some(layer), ..v1::LayerReport::default() };
+    Outcome::Layers(v1::LayerReports { layers: vec![report] })
 }

@@ -38,7 +38,7 @@ pub(crate) enum LinkMode {
 }
 
 /// Number of reads between two flipped bits.
-const DAMAGE_INTERVAL: usize = 97;
+const DAMAGE_INTERVAL: usize = 41;
 
 /// Number of reads between two truncated reads.
 const TRUNCATE_INTERVAL: usize = 23;

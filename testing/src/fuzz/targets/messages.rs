@@ -45,7 +45,8 @@ macro_rules! types {
 types! {
     KeepLayers, Found, FromWorker, Hello, WorkerBeat, ToWorker, Welcome, CoordinatorBeat, Order, Peer,
     CheckRequest, CheckPart, ListFileRequest, StatesPart, VerifyPart, ListStatesRequest,
-    Seed, Restore, Advance, Save, Saved, Release, Answer, SavedFiles, Noted, Failure, Batch, Receipt,
+    Seed, Restore, Advance, Save, Saved, Release, Answer, LayerReports, SavedFiles, Noted, Failure, Batch, LayerEnd,
+    Receipt,
     FetchRequest, FileChunk, FindRequest, JobOptions, SubmitRequest, JobRef, ListRequest, ListPart,
     Job, JobResult, WatchRequest, JobEvent, CheckpointDone, RolledBack, LogsRequest, LogLine, LogField,
     LayerRef, LookUpRequest, LayerPart, LayersPart, WorkersRequest, WorkersReply, WorkerInfo,
@@ -226,7 +227,14 @@ fn between_nodes() -> Vec<Filled> {
         kept_layers: vec![v1::LayerRange { first: 3, count: 2, step: 3 }],
     };
     let order = |what| v1::Order { epoch: 3, number: 2, what: Some(what), incarnation: 8 };
-    let advance = order(v1::order::What::Advance(v1::Advance { depth: 8, files: vec![a_file()] }));
+    let advance = order(v1::order::What::Advance(v1::Advance {
+        depth: 8,
+        last: 9,
+        time_ms: 500,
+        least_states: 0,
+        most_states: u64::MAX,
+        files: vec![a_file()],
+    }));
     let run = super::run::seeds(LocalWidth::One).swap_remove(0).into();
     let candidate =
         v1::Candidate { shard: 1, region_high: 2, region_low: 3, local: 4, local_high: 5 };
@@ -237,7 +245,16 @@ fn between_nodes() -> Vec<Filled> {
         one(prepare),
         one(restore),
         one(v1::ToWorker { message: Some(v1::to_worker::Message::Order(advance)) }),
-        one(v1::Batch { epoch: 3, from: 1, sequence: 1, depth: 7, run, incarnation: 8 }),
+        one(v1::Batch {
+            epoch: 3,
+            from: 1,
+            sequence: 1,
+            depth: 7,
+            run,
+            incarnation: 8,
+            end: Some(v1::LayerEnd { states: 9, ends_window: true }),
+            wants_receipt: true,
+        }),
         one(candidate),
         one(v1::FindRequest {
             job: job.clone(),
@@ -257,7 +274,8 @@ fn answers() -> Vec<Filled> {
         kept: Some(a_file()),
         ..v1::LayerReport::default()
     };
-    let outcome = Some(v1::answer::Outcome::Layer(report.clone()));
+    let reports = v1::LayerReports { layers: vec![report.clone()] };
+    let outcome = Some(v1::answer::Outcome::Layers(reports));
     let answer = v1::Answer { epoch: 3, order: 2, outcome, incarnation: 8 };
     let hello = v1::Hello {
         protocol: 2,
