@@ -122,7 +122,9 @@ fn cycles(source: &Source<'_>, body: Range<usize>) -> Result<Images, ReadError> 
 fn list(source: &Source<'_>, body: Range<usize>) -> Result<Images, ReadError> {
     let (text, place) = (source.part(body.clone()), source.place(body.start));
     let inside = match text.strip_prefix('[') {
-        Some(rest) if rest.find(']') == Some(rest.len() - 1) => body.start + 1..body.end - 1,
+        Some(rest) if rest.find(']').is_some_and(|end| end + 1 == rest.len()) => {
+            body.start + 1..body.end - 1
+        }
         Some(_) => return Err(place.expected("a list that ends with ']'", text)),
         None => body,
     };
