@@ -9,7 +9,7 @@ use strata_proto::v1;
 use strata_store::StoreError;
 use tonic::Status;
 
-use crate::barrier::LayerEnd;
+use crate::barrier::NotDue;
 use crate::epoch::Epoch;
 use crate::error::EpochFailure;
 use crate::orders::EpochId;
@@ -32,7 +32,7 @@ pub(crate) enum BatchError {
     #[error("the sender is not a worker of the epoch")]
     UnknownSender,
     /// The exits of this layer are already consumed, the layer is beyond the one after the layer in
-    /// progress, or the sender has ended it.
+    /// progress, or the sender has ended it. Or its end is for another worker.
     #[error("exits of layer {depth} are not due")]
     WrongLayer { depth: u32 },
     /// Batches before this one are missing.
@@ -96,20 +96,24 @@ pub(crate) async fn accept(state: &NodeState, batch: v1::Batch) -> Result<Accept
     }
     // Only a request, which may come after the end of the layer.
     let is_empty = run.is_empty() && end.is_none() && wants_receipt;
-    if !is_empty && !epoch.expects(from, depth) {
+    let end = end.map(|end| epoch.check_end(from, depth, end)).transpose();
+    let end = end.map_err(|NotDue| BatchError::WrongLayer { depth })?;
+    if !is_empty && end.is_none() && !epoch.expects(from, depth) {
         return Err(BatchError::WrongLayer { depth });
     }
-    let bytes = run.len() as u64;
+    let carried = end.iter().flat_map(|end| &end.carried).map(|part| part.run.len());
+    let bytes = run.len() + carried.sum::<usize>();
     let inbox = Arc::clone(&epoch);
-    let is_quick = run.len() <= SMALL && epoch.inbox.accepts_quickly(depth);
+    let is_quick = bytes <= SMALL && epoch.inbox.accepts_quickly(depth);
     let accept = move || {
         if !run.is_empty() || (end.is_none() && !is_empty) {
             inbox.accept(depth, &run, from)?;
         }
-        *last = sequence;
-        if let Some(end) = end {
-            inbox.receive_end(from, depth, LayerEnd::from_message(end));
+        for (origin, run) in end.iter().flat_map(|end| inbox.carried_here(end)) {
+            inbox.accept(depth, run, origin)?;
         }
+        *last = sequence;
+        inbox.received_batch(from, sequence, depth, end);
         Ok(())
     };
     let accepted = if is_quick {
@@ -119,7 +123,7 @@ pub(crate) async fn accept(state: &NodeState, batch: v1::Batch) -> Result<Accept
     };
     let failure = match accepted {
         Ok(Ok(())) => {
-            state.received_bytes.fetch_add(bytes, Ordering::Relaxed);
+            state.received_bytes.fetch_add(bytes as u64, Ordering::Relaxed);
             return Ok(Accepted { sequence, wants_receipt });
         }
         Ok(Err(InboxError::Refused(error))) => {

@@ -323,6 +323,7 @@ mod tests {
             locals: 1,
             exit_edges: 1,
             links: BTreeMap::new(),
+            columns: 0,
             changed: Arc::default(),
         })
     }

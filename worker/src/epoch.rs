@@ -6,14 +6,17 @@ use std::ops::RangeInclusive;
 use std::pin::pin;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
+use bytes::Bytes;
 use strata_engine::explicit::{Bounds, Inbox, InboxError};
 use strata_proto::platform::Platform;
+use strata_proto::v1;
 use strata_space::ExitEdge;
 use strata_store::JobDir;
 use tokio::sync::{Notify, watch};
 
-use crate::barrier::{Barrier, LayerEnd};
+use crate::barrier::{Barrier, Carried, EndMessage, LayerEnd, NotDue};
 use crate::error::{BarrierError, EpochFailure, LinkError};
+use crate::grid::Grid;
 use crate::link::Link;
 use crate::orders::EpochId;
 
@@ -32,6 +35,8 @@ pub(crate) struct EpochParts {
     pub(crate) exit_edges: ExitEdge,
     /// Links by the other worker's number.
     pub(crate) links: BTreeMap<u16, Arc<Link>>,
+    /// Workers in a row of the grid; 0 for all.
+    pub(crate) columns: usize,
     /// Notified when a link is closed.
     pub(crate) changed: Arc<Notify>,
 }
@@ -49,6 +54,9 @@ pub(crate) struct Epoch {
     exit_edges: ExitEdge,
     /// Links by the other worker's number.
     pub(crate) links: BTreeMap<u16, Arc<Link>>,
+    /// Numbers of all workers, ascending: their places in the grid.
+    members: Vec<u16>,
+    grid: Grid,
     barrier: Mutex<Barrier>,
     /// Notified when the layer in progress may be complete, or can never be.
     changed: Arc<Notify>,
@@ -60,8 +68,12 @@ pub(crate) struct Epoch {
 
 impl Epoch {
     pub(crate) fn new(parts: EpochParts) -> Epoch {
-        let EpochParts { id, own, folder, inbox, owners, locals, exit_edges, links, changed } =
-            parts;
+        let EpochParts { id, own, folder, inbox, owners, locals, exit_edges, .. } = parts;
+        let EpochParts { links, columns, changed, .. } = parts;
+        let mut members: Vec<u16> = links.keys().copied().chain([own]).collect();
+        members.sort_unstable();
+        let grid = Grid::new(members.len(), columns);
+        let place = members.partition_point(|member| *member < own);
         Epoch {
             id,
             own,
@@ -70,7 +82,9 @@ impl Epoch {
             owners,
             locals,
             exit_edges,
-            barrier: Mutex::new(Barrier::new(links.len())),
+            barrier: Mutex::new(Barrier::new(grid, place)),
+            members,
+            grid,
             links,
             changed,
             over: watch::Sender::new(false),
@@ -135,21 +149,125 @@ impl Epoch {
         self.barrier().begin(depth);
     }
 
-    /// Whether exits of a layer may still come from a worker.
-    pub(crate) fn expects(&self, from: u16, depth: u32) -> bool {
-        self.barrier().expects(from, depth)
+    /// The place of a worker in the grid.
+    fn place(&self, worker: u16) -> Option<usize> {
+        self.members.binary_search(&worker).ok()
     }
 
-    /// Takes the end of a layer, after all exits of it from this worker.
-    pub(crate) fn receive_end(&self, from: u16, depth: u32, end: LayerEnd) {
-        let is_complete = self.barrier().receive(from, depth, end);
-        // It had all batches of the layers before, otherwise it could not have made this one.
-        if let Some(link) = self.links.get(&from) {
+    /// Whether exits of a layer may still come from a worker.
+    pub(crate) fn expects(&self, from: u16, depth: u32) -> bool {
+        self.place(from).is_some_and(|from| self.barrier().expects(from, depth))
+    }
+
+    /// Checks the end of a layer from a worker.
+    ///
+    /// # Errors
+    /// [`NotDue`].
+    pub(crate) fn check_end(
+        &self,
+        from: u16,
+        depth: u32,
+        end: v1::LayerEnd,
+    ) -> Result<EndMessage, NotDue> {
+        let v1::LayerEnd { states, ends_window, of_row, carried } = end;
+        let place = |number: u32| {
+            u16::try_from(number).ok().and_then(|number| self.place(number)).ok_or(NotDue)
+        };
+        let part = |part: v1::CarriedExits| {
+            let v1::CarriedExits { from, to, run, direct } = part;
+            Ok(Carried { from: place(from)?, to: place(to)?, run, direct })
+        };
+        let carried = carried.into_iter().map(part).collect::<Result<_, _>>()?;
+        let end = LayerEnd { states, is_last: ends_window };
+        let message = EndMessage { is_of_row: of_row, end, carried };
+        self.barrier().check(place(from.into())?, depth, &message)?;
+        Ok(message)
+    }
+
+    /// The exits in an end that are for this worker, and who has found them.
+    pub(crate) fn carried_here<'a>(
+        &self,
+        end: &'a EndMessage,
+    ) -> impl Iterator<Item = (u16, &'a Bytes)> {
+        let parts = end.carried.iter().filter(|part| end.is_of_row && !part.run.is_empty());
+        parts.map(|part| (self.members[part.from], &part.run))
+    }
+
+    /// Notes that a batch, whose exits are in the inbox, has been accepted, and takes the end in it.
+    pub(crate) fn received_batch(
+        &self,
+        from: u16,
+        sequence: u64,
+        depth: u32,
+        end: Option<EndMessage>,
+    ) {
+        let Some(place) = self.place(from) else { return };
+        let has_end = end.is_some();
+        let mut barrier = self.barrier();
+        barrier.accepted(place, sequence);
+        if let Some(end) = end {
+            let messages = barrier.receive(place, depth, end);
+            // A link that is closed is noticed by who waits for the layer.
+            let _ = self.send_ends(depth, messages);
+        }
+        let is_complete = barrier.complete().is_some();
+        drop(barrier);
+        if has_end && let Some(link) = self.links.get(&from) {
+            // It had all batches of the layers before, otherwise it could not have made this one.
             link.acknowledge_before(depth);
         }
         if is_complete {
             self.changed.notify_waiters();
         }
+    }
+
+    /// Sends ends of a layer, by place of the receiver.
+    fn send_ends(
+        &self,
+        depth: u32,
+        messages: Vec<(usize, EndMessage)>,
+    ) -> Result<(), BarrierError> {
+        for (place, EndMessage { is_of_row, end, carried }) in messages {
+            let to = self.members[place];
+            let number = |place: usize| self.members[place].into();
+            let part = |Carried { from, to, run, direct }| v1::CarriedExits {
+                from: number(from),
+                to: number(to),
+                run,
+                direct,
+            };
+            let end = v1::LayerEnd {
+                states: end.states,
+                ends_window: end.is_last,
+                of_row: is_of_row,
+                carried: carried.into_iter().map(part).collect(),
+            };
+            let sent = self
+                .links
+                .get(&to)
+                .map_or(Err(LinkError::NoAddress), |link| link.send_end(depth, end));
+            sent.map_err(|source| BarrierError::Link { to, source })?;
+        }
+        Ok(())
+    }
+
+    /// The exits of the layer in progress for workers of other rows that are not on their way.
+    fn withdraw(&self) -> Vec<Carried> {
+        let Some(own) = self.place(self.own) else { return Vec::new() };
+        let row = self.grid.row_of(own);
+        let mut carried = Vec::new();
+        for (place, to) in self.members.iter().enumerate() {
+            let Some(link) = self.links.get(to).filter(|_| self.grid.row_of(place) != row) else {
+                continue;
+            };
+            let (runs, direct) = link.withdraw();
+            let part = |run, direct| Carried { from: own, to: place, run, direct };
+            if direct > 0 {
+                carried.push(part(Bytes::new(), direct));
+            }
+            carried.extend(runs.into_iter().map(|run| part(run, 0)));
+        }
+        carried
     }
 
     /// Tells the other workers that this one has made its part of the layer in progress, and waits until
@@ -167,9 +285,12 @@ impl Epoch {
         own: LayerEnd,
         widths: &RangeInclusive<u64>,
     ) -> Result<bool, BarrierError> {
-        for (to, link) in &self.links {
-            let sent = link.send_end(depth, own);
-            sent.map_err(|source| BarrierError::Link { to: *to, source })?;
+        let carried = self.withdraw();
+        {
+            // Held while the messages are queued, so that their order is that of the layers.
+            let mut barrier = self.barrier();
+            let messages = barrier.made(own, carried);
+            self.send_ends(depth, messages)?;
         }
         let complete = async {
             loop {
@@ -179,7 +300,7 @@ impl Epoch {
                 if let Some(failure) = self.failure() {
                     return Err(BarrierError::Failed(failure.clone()));
                 }
-                if let Some(sum) = self.barrier().complete(own) {
+                if let Some(sum) = self.barrier().complete() {
                     return Ok(sum);
                 }
                 let closed = self.links.iter().find_map(|(to, link)| Some((*to, link.closed()?)));

@@ -115,6 +115,7 @@ impl ActiveJob {
             owners,
             locals: engine.locals(),
             exit_edges: engine.exit_edges(),
+            columns: order.columns as usize,
             links: links(state, id, own, &members, &peers, budget.outbox(), &changed),
             changed,
         }));

@@ -9,6 +9,7 @@
 //! - `executor`, `task`, `job`, `epoch`: execution of orders for the job of an epoch;
 //! - `removal`, `folders`: removal of jobs that the journal no longer has;
 //! - `exchange`, `link`, `service`, `batch`, `intake`: exits to and from other workers;
+//! - `barrier`, `grid`: ends of layers, which workers tell each other;
 //! - `fetch`, `checkpoint_store`, `store_folder`, `store_bucket`, `store_object`, `transfer`:
 //!   checkpoint files of other workers, and the shared store;
 //! - `path`, `memory_use`: second searches for paths, which run only while there is no job;
@@ -26,6 +27,7 @@ mod exchange;
 mod executor;
 mod fetch;
 mod folders;
+mod grid;
 mod identity;
 mod intake;
 mod job;

@@ -20,7 +20,6 @@ use tokio::sync::{Notify, mpsc};
 use tokio_stream::wrappers::ReceiverStream;
 use tonic::{Code, Status};
 
-use crate::barrier::LayerEnd;
 use crate::error::LinkError;
 use crate::orders::EpochId;
 
@@ -56,6 +55,10 @@ struct State {
     released: u64,
     /// Bytes since the last batch that wants a receipt.
     unrequested: usize,
+    /// Sequence number of the last released batch that has exits.
+    direct: u64,
+    /// The last such number that [`Link::withdraw`] returned.
+    told: u64,
     /// Time of the last acknowledgement, or of the release of a batch while none was on its way.
     progress: Instant,
     /// Why nothing can be sent any more.
@@ -82,6 +85,9 @@ impl State {
         if !self.is_sending() {
             self.progress = Instant::now();
         }
+        let unsent = self.queue.iter().rev().take_while(|batch| batch.sequence > self.released);
+        let direct = unsent.into_iter().find(|batch| !batch.run.is_empty());
+        self.direct = direct.map_or(self.direct, |batch| batch.sequence);
         self.released = self.last;
     }
 }
@@ -120,6 +126,8 @@ impl Link {
             last: 0,
             released: 0,
             unrequested: 0,
+            direct: 0,
+            told: 0,
             progress: Instant::now(),
             closed: None,
         });
@@ -192,18 +200,36 @@ impl Link {
         state.queue.push_back(v1::Batch { epoch, from, sequence, incarnation, ..batch });
     }
 
+    /// Takes back the exits of a layer that are queued and not on their way, for others to carry. Also returns
+    /// the number of the last batch of exits of the layer that is on its way; 0 if none is.
+    pub(crate) fn withdraw(&self) -> (Vec<Bytes>, u64) {
+        let mut state = self.state();
+        let mut runs = Vec::new();
+        while state.queue.back().is_some_and(|last| last.sequence > state.released) {
+            let Some(batch) = state.queue.pop_back() else { break };
+            state.last -= 1;
+            state.bytes -= batch.run.len();
+            state.unrequested = state.unrequested.saturating_sub(batch.run.len());
+            runs.push(batch.run);
+        }
+        let direct = if state.direct > state.told { state.direct } else { 0 };
+        state.told = state.direct;
+        (runs, direct)
+    }
+
     /// Sends what is queued, with the end of a layer: with the last batch of it or, if that is already on
     /// its way or there is none, by itself. Waits for nothing.
     ///
     /// # Errors
     /// Why the link is closed.
-    pub(crate) fn send_end(&self, depth: u32, end: LayerEnd) -> Result<(), LinkError> {
+    pub(crate) fn send_end(&self, depth: u32, end: v1::LayerEnd) -> Result<(), LinkError> {
         let mut state = self.state();
         if let Some(error) = &state.closed {
             return Err(error.clone());
         }
-        let (released, wants_receipt) = (state.released, end.is_last);
-        let end = Some(end.to_message());
+        // The receiver can only answer its order once everything is acknowledged.
+        let (released, wants_receipt) = (state.released, end.ends_window);
+        let end = Some(end);
         let last = state.queue.back_mut().filter(|last| last.sequence > released);
         match last.filter(|last| last.depth == depth) {
             Some(last) => (last.end, last.wants_receipt) = (end, wants_receipt),
@@ -422,7 +448,8 @@ mod tests {
         Link::new(epoch, 1, options, system, Arc::default())
     }
 
-    const END: LayerEnd = LayerEnd { states: 5, is_last: false };
+    const END: v1::LayerEnd =
+        v1::LayerEnd { states: 5, ends_window: false, of_row: false, carried: Vec::new() };
 
     #[tokio::test]
     async fn batches_stay_queued_until_acknowledged() {
@@ -454,13 +481,13 @@ mod tests {
         let of = |sequence: u64| {
             link.after(sequence - 1).map(|batch| (batch.depth, batch.run, batch.end))
         };
-        let end = Some(END.to_message());
+        let end = Some(END);
         link.send(4, Bytes::from_static(&[0])).unwrap();
         link.send_end(4, END).unwrap();
-        assert_eq!(of(1), Some((4, Bytes::from_static(&[0]), end)));
+        assert_eq!(of(1), Some((4, Bytes::from_static(&[0]), end.clone())));
         // A layer without exits has a batch without any.
         link.send_end(5, END).unwrap();
-        assert_eq!(of(2), Some((5, Bytes::new(), end)));
+        assert_eq!(of(2), Some((5, Bytes::new(), end.clone())));
         // A batch that is on its way does not change.
         link.send(6, Bytes::from(vec![0; 600])).unwrap();
         assert!(of(3).is_some_and(|(_, _, end)| end.is_none()));
@@ -473,7 +500,7 @@ mod tests {
         let link = link(1000);
         link.flush().unwrap();
         for (sequence, is_last, last) in [(1, false, 2), (3, true, 3)] {
-            link.send_end(4, LayerEnd { is_last, ..END }).unwrap();
+            link.send_end(4, v1::LayerEnd { ends_window: is_last, ..END }).unwrap();
             let flushing = Arc::clone(&link);
             let flushed = tokio::task::spawn_blocking(move || flushing.flush());
             while link.after(last - 1).is_none() {
@@ -485,6 +512,31 @@ mod tests {
             link.acknowledge(last).unwrap();
             flushed.await.unwrap().unwrap();
         }
+    }
+
+    #[tokio::test]
+    async fn exits_that_are_not_on_their_way_are_taken_back() {
+        let link = link(WORTH_SENDING * 2);
+        let small = Bytes::from_static(&[7]);
+        link.send(4, small.clone()).unwrap();
+        assert_eq!(link.withdraw(), (vec![small.clone()], 0));
+        let (bytes, last) = {
+            let state = link.state();
+            (state.bytes, state.last)
+        };
+        assert_eq!((bytes, last), (0, 0));
+        // Many exits go directly.
+        link.send(5, Bytes::from(vec![0; WORTH_SENDING])).unwrap();
+        link.acknowledge(1).unwrap();
+        link.send(5, small.clone()).unwrap();
+        assert_eq!(link.withdraw(), (vec![small.clone()], 1));
+        // An end is no batch of exits, but it sends those of the next layer that wait.
+        link.send_end(5, END).unwrap();
+        assert_eq!(link.withdraw(), (Vec::new(), 0));
+        link.send(6, small.clone()).unwrap();
+        link.send_end(5, END).unwrap();
+        assert_eq!(link.after(2).map(|batch| (batch.depth, batch.run)), Some((6, small)));
+        assert_eq!(link.withdraw(), (Vec::new(), 3));
     }
 
     #[tokio::test]

@@ -33,6 +33,7 @@ pub(crate) async fn serve(runtime: &Handle, folder: &Path) -> Result<(), Failure
         checkpoint_interval: Duration::from_secs(30),
         has_store: false,
         narrow: Some(0),
+        columns: None,
         log_interval: Duration::from_secs(30),
         puzzles: Arc::new(Registry::shipped()),
         retention: Retention::default(),

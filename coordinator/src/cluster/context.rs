@@ -49,6 +49,9 @@ pub struct ClusterOptions {
     /// Layers with fewer states than this run on one worker; by default
     /// [`Self::NARROW_PER_THREAD`] for each thread of the worker with the fewest.
     pub narrow: Option<u64>,
+    /// Workers in a row of the grid in which they exchange exits; by default as many as there are rows,
+    /// or all of a few workers.
+    pub columns: Option<u32>,
     /// Longest time between two lines about the progress of a job in its log.
     pub log_interval: Duration,
     /// The puzzles that jobs can search.
@@ -93,6 +96,7 @@ impl ClusterOptions {
             checkpoint_interval: Duration::from_secs(1),
             has_store: false,
             narrow: Some(1),
+            columns: None,
             log_interval: Duration::from_secs(30),
             puzzles: Arc::new(puzzles),
             retention: Retention::default(),

@@ -210,6 +210,13 @@ fn kept_files(lines: &[LayerRecord]) -> HashMap<u32, KeptFiles> {
     kept
 }
 
+/// Workers in a row of the grid: all of up to four, since a message to each takes one hop instead of two.
+/// Of more workers about as many as there are rows, which takes the fewest messages.
+fn columns(workers: usize) -> u32 {
+    let root = (1..).find(|root| root * root >= workers).unwrap_or(workers);
+    if workers <= 4 { 0 } else { root as u32 }
+}
+
 /// The orders that prepare workers for a session.
 struct PrepareOrders {
     /// The part that is the same for all workers.
@@ -239,6 +246,7 @@ impl PrepareOrders {
             files: Vec::new(),
             kept_layers: Vec::new(),
             last_depth: entry.options.max_layers,
+            columns: cluster.options.columns.unwrap_or_else(|| columns(workers(owners).len())),
         };
         let mut files = kept_files(lines);
         for record in entry.checkpoint.iter().flat_map(|checkpoint| &checkpoint.records) {
@@ -269,6 +277,12 @@ mod tests {
     use crate::journal::operations::Journal;
 
     const WORKERS: u32 = 3;
+
+    #[test]
+    fn a_grid_has_about_as_many_rows_as_columns() {
+        let grids = [1, 4, 5, 9, 10, 16, 64, 1000].map(columns);
+        assert_eq!(grids, [0, 0, 3, 3, 4, 4, 8, 32]);
+    }
 
     /// A layer that every worker has kept.
     fn line(depth: u32) -> LayerRecord {

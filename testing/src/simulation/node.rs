@@ -38,6 +38,8 @@ pub(crate) struct Settings {
     pub(crate) worker_timeout: Duration,
     pub(crate) checkpoint_interval: Duration,
     pub(crate) narrow: u64,
+    /// Workers in a row of the grid.
+    pub(crate) columns: Option<u32>,
     pub(crate) puzzles: Arc<Registry>,
 }
 
@@ -108,7 +110,8 @@ impl Host {
         process: &Arc<Process>,
         platform: Arc<dyn Platform>,
     ) -> ClusterOptions {
-        let Settings { lease, worker_timeout, checkpoint_interval, narrow, .. } = self.settings;
+        let Settings { lease, worker_timeout, checkpoint_interval, narrow, columns, .. } =
+            self.settings;
         let (process, disk) = (Arc::clone(process), Arc::clone(&self.disk));
         let journal = JournalSetup::on(&platform).open_with(move |builder, path| {
             builder.create_with_backend(JournalFile::open(&process, &disk, path)?)
@@ -119,6 +122,7 @@ impl Host {
             checkpoint_interval,
             has_store: false,
             narrow: Some(narrow),
+            columns,
             log_interval: Duration::from_secs(30),
             retention: Retention::default(),
             puzzles: Arc::clone(&self.settings.puzzles),
@@ -239,6 +243,7 @@ mod tests {
             worker_timeout: Duration::from_secs(20),
             checkpoint_interval: Duration::from_secs(1),
             narrow: 1,
+            columns: None,
             puzzles: Arc::new(Registry::shipped()),
         }
     }

@@ -124,6 +124,7 @@ impl Cluster {
             worker_timeout: Duration::from_secs(20),
             checkpoint_interval: Duration::from_secs(1),
             narrow: pick(&[1, 1, 20, 100, 1 << 16]),
+            columns: [None, Some(1), Some(2)][pick(&[0, 1, 2, 2]) as usize],
             puzzles: Arc::new(Registry::shipped()),
         };
         let workers = 1 + world.random.below(3) as HostId;

@@ -164,6 +164,7 @@ fn options(
         checkpoint_interval: args.checkpoint_interval,
         has_store: args.store.is_some(),
         narrow: args.narrow,
+        columns: None,
         log_interval,
         retention: Retention {
             jobs: args.retain_jobs.map(NonZeroUsize::get),

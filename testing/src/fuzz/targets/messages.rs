@@ -46,7 +46,7 @@ types! {
     KeepLayers, Found, FromWorker, Hello, WorkerBeat, ToWorker, Welcome, CoordinatorBeat, Order, Peer,
     CheckRequest, CheckPart, ListFileRequest, StatesPart, VerifyPart, ListStatesRequest,
     Seed, Restore, Advance, Save, Saved, Release, Answer, LayerReports, SavedFiles, Noted, Failure, Batch, LayerEnd,
-    Receipt,
+    CarriedExits, Receipt,
     FetchRequest, FileChunk, FindRequest, JobOptions, SubmitRequest, JobRef, ListRequest, ListPart,
     Job, JobResult, WatchRequest, JobEvent, CheckpointDone, RolledBack, LogsRequest, LogLine, LogField,
     LayerRef, LookUpRequest, LayerPart, LayersPart, WorkersRequest, WorkersReply, WorkerInfo,
@@ -218,6 +218,7 @@ fn between_nodes() -> Vec<Filled> {
         files: vec![a_file().file],
         kept_layers: vec![v1::LayerRange { first: 3, count: 2, step: 3 }],
         last_depth: Some(9),
+        columns: 2,
     };
     let restore = v1::Restore {
         depth: 7,
@@ -252,7 +253,12 @@ fn between_nodes() -> Vec<Filled> {
             depth: 7,
             run,
             incarnation: 8,
-            end: Some(v1::LayerEnd { states: 9, ends_window: true }),
+            end: Some(v1::LayerEnd {
+                states: 9,
+                ends_window: true,
+                of_row: true,
+                carried: vec![v1::CarriedExits { from: 2, to: 1, run: vec![7].into(), direct: 5 }],
+            }),
             wants_receipt: true,
         }),
         one(candidate),
