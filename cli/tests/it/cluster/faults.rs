@@ -19,6 +19,10 @@ const FAST: &str = "panex 6 --checkpoint-interval 300ms";
 /// Faults in a run.
 const FAULTS: u32 = 7;
 
+/// A job of which no checkpoint is due for ten minutes. Because of the limit, every layer is a window of its
+/// own, so that the search does not end before the fault.
+const UNSAVED: &str = "panex 6 --checkpoint-interval 10m --disk-limit 1TiB";
+
 /// Kills some nodes, and starts them again.
 fn fault(cluster: &mut Cluster, random: &mut Random) {
     let worker = format!("w{}", 1 + random.below(3));
@@ -246,8 +250,7 @@ fn with_a_shared_store_the_job_continues_without_a_lost_worker() {
 #[test]
 fn a_terminated_coordinator_writes_a_checkpoint() {
     let mut cluster = Cluster::of(2);
-    // No checkpoint is due for ten minutes.
-    let follower = cluster.follow("submit panex 6 --checkpoint-interval 10m");
+    let follower = cluster.follow(&format!("submit {UNSAVED}"));
     follower.until_depth(150);
     let mark = cluster.mark(COORDINATOR);
     cluster.signal(COORDINATOR, Signal::TERM);
@@ -264,7 +267,7 @@ fn a_terminated_coordinator_writes_a_checkpoint() {
 #[test]
 fn a_terminated_worker_loses_nothing() {
     let mut cluster = Cluster::of(1);
-    let follower = cluster.follow("submit panex 6 --checkpoint-interval 10m");
+    let follower = cluster.follow(&format!("submit {UNSAVED}"));
     follower.until_depth(150);
     let mark = cluster.mark(COORDINATOR);
     cluster.signal("w1", Signal::TERM);
