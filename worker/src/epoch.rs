@@ -242,10 +242,8 @@ impl Epoch {
                 of_row: is_of_row,
                 carried: carried.into_iter().map(part).collect(),
             };
-            let sent = self
-                .links
-                .get(&to)
-                .map_or(Err(LinkError::NoAddress), |link| link.send_end(depth, end));
+            let link = self.links.get(&to).ok_or(LinkError::NoAddress);
+            let sent = link.and_then(|link| link.send_end(depth, end));
             sent.map_err(|source| BarrierError::Link { to, source })?;
         }
         Ok(())
@@ -272,8 +270,10 @@ impl Epoch {
 
     /// Tells the other workers that this one has made its part of the layer in progress, and waits until
     /// all have. On return all exits that lead to this worker are in the inbox. Returns whether the window
-    /// ends; `widths` are the states of layers after which it may go on. If the window ends here, also waits until the others have received this worker's end:
-    /// while no order is executed, nobody would notice that a link fails.
+    /// ends; `widths` are the states of layers after which it may go on.
+    ///
+    /// If the window ends, also waits until everything that this worker has sent is acknowledged: while no
+    /// order is executed, nobody would notice that a link fails.
     ///
     /// # Errors
     /// [`BarrierError::EpochOver`] if the epoch ends, [`BarrierError::Link`] if a link is closed,
