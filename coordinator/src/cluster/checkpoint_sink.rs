@@ -96,9 +96,7 @@ impl JournalSink {
         // No more workers than shards can take part.
         let possible = usable.len().min(self.owners.len());
         let is_settled = age > MIN_SESSION.max(MIN_STARTS * start);
-        let members = self.members.len();
-        !widths(members, possible, self.narrow).contains(&width)
-            || (members < possible && is_settled && members > 1)
+        fits_others(self.members.len(), possible, width, self.narrow, is_settled)
     }
 
     fn show_layer(&self, event: &LayerEvent) {
@@ -108,8 +106,16 @@ impl JournalSink {
     }
 }
 
+/// Whether a layer of about `width` states should run on another number of workers than the
+/// `members` of the session, if `possible` workers can take part. `is_settled`: the session has run
+/// long enough to pay for a move to more workers.
+fn fits_others(members: usize, possible: usize, width: u64, narrow: u64, is_settled: bool) -> bool {
+    let is_short = 1 < members && members < possible;
+    !widths(members, possible, narrow).contains(&width) || (is_short && is_settled)
+}
+
 /// The numbers of states of layers that a session of `members` workers makes, if `possible` workers can
-/// take part. Layers of less than `narrow` states are made by one worker.
+/// take part. Layers of fewer than `narrow` states are made by one worker.
 pub(super) fn widths(members: usize, possible: usize, narrow: u64) -> RangeInclusive<u64> {
     match (members, possible) {
         (_, 0 | 1) => 0..=u64::MAX,
@@ -225,14 +231,18 @@ mod tests {
 
     #[test]
     fn layers_move_to_more_workers_when_they_are_wide_and_to_one_when_they_are_narrow() {
-        assert_eq!(widths(1, 3, 100), 0..=99);
-        assert_eq!(widths(3, 3, 100), 25..=u64::MAX);
+        let moves = |members, possible, width| fits_others(members, possible, width, 100, true);
+        assert!(moves(1, 3, 100) && !moves(1, 3, 99));
+        assert!(moves(3, 3, 24) && !moves(3, 3, 25));
+        assert!(moves(2, 3, 100) && !fits_others(2, 3, 100, 100, false));
+        // A worker alone is not joined by others because of its age.
+        assert!(!moves(1, 3, 1));
     }
 
     #[test]
     fn a_single_possible_worker_keeps_the_job() {
         // A job of one shard, on a cluster of any size: moving it would never end.
-        assert_eq!(widths(1, 1, 1), 0..=u64::MAX);
-        assert_eq!(widths(2, 1, 1), 0..=u64::MAX);
+        assert!(!fits_others(1, 1, u64::MAX, 1, true));
+        assert!(!fits_others(2, 2, u64::MAX, 1, true));
     }
 }
