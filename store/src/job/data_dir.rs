@@ -16,7 +16,6 @@ use crate::name::check_name;
 #[derive(Debug)]
 pub struct DataDir {
     dir: PathBuf,
-    /// Closing it releases the lock.
     lock: File,
 }
 
@@ -109,6 +108,9 @@ impl DataDir {
 impl Drop for DataDir {
     fn drop(&mut self) {
         lock_file::clear(&self.lock);
+        // Closing the file is not enough: a process that another thread starts has a copy of it for a moment,
+        // which keeps the lock.
+        let _ = self.lock.unlock();
     }
 }
 
@@ -136,4 +138,21 @@ pub fn jobs_in(fs: &dyn Fs, data_dir: &Path) -> Result<Vec<String>> {
     }
     jobs.sort_unstable();
     Ok(jobs)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fs::real::RealFs;
+
+    #[test]
+    fn the_lock_ends_with_the_value_even_if_a_new_process_has_a_copy_of_the_file() {
+        let data = tempfile::tempdir().unwrap();
+        let lock = DataDir::lock(&RealFs, data.path()).unwrap();
+        let copy = lock.lock.try_clone().unwrap();
+        assert!(DataDir::lock(&RealFs, data.path()).is_err());
+        drop(lock);
+        DataDir::lock(&RealFs, data.path()).unwrap();
+        drop(copy);
+    }
 }
