@@ -89,12 +89,19 @@ impl<U: Message + Name + Default> Decoder for CheckedDecoder<U> {
 /// Encodes a message and appends its checksum.
 #[must_use]
 pub fn encode<T: Message + Name>(message: &T) -> Vec<u8> {
-    let mut bytes = Vec::with_capacity(message.encoded_len() + FIELD_LEN);
-    message.encode_raw(&mut bytes);
-    let sum = checksum::<T>(&bytes);
+    let mut bytes = Vec::new();
+    encode_to(message, &mut bytes);
+    bytes
+}
+
+/// Appends an [`encode`]d message to other bytes.
+pub(crate) fn encode_to<T: Message + Name>(message: &T, bytes: &mut Vec<u8>) {
+    let start = bytes.len();
+    bytes.reserve(message.encoded_len() + FIELD_LEN);
+    message.encode_raw(bytes);
+    let sum = checksum::<T>(&bytes[start..]);
     bytes.extend(KEY);
     bytes.extend(sum.to_le_bytes());
-    bytes
 }
 
 /// Checks the checksum of an [`encode`]d message, and decodes the message.

@@ -6,8 +6,8 @@ use std::sync::atomic::Ordering;
 
 use strata_engine::explicit::InboxError;
 use strata_proto::v1;
+use strata_proto::v1::refusal::Reason;
 use strata_store::StoreError;
-use tonic::Status;
 
 use crate::barrier::NotDue;
 use crate::epoch::Epoch;
@@ -46,21 +46,22 @@ pub(crate) enum BatchError {
     Failed(EpochFailure),
 }
 
-impl From<BatchError> for Status {
-    fn from(error: BatchError) -> Status {
-        let text = error.to_string();
-        match error {
-            BatchError::EpochOver { .. } => Status::failed_precondition(text),
-            BatchError::NotPrepared { .. } => Status::unavailable(text),
-            BatchError::UnknownSender | BatchError::WrongLayer { .. } => {
-                Status::invalid_argument(text)
-            }
-            BatchError::Gap { .. } | BatchError::Refused(_) => Status::data_loss(text),
+impl From<BatchError> for v1::Refusal {
+    fn from(error: BatchError) -> v1::Refusal {
+        let message = error.to_string();
+        let reason = match error {
+            BatchError::EpochOver { .. } => Reason::EpochOver,
+            BatchError::NotPrepared { .. }
+            | BatchError::UnknownSender
+            | BatchError::WrongLayer { .. }
+            | BatchError::Gap { .. }
+            | BatchError::Refused(_) => Reason::Unspecified,
             BatchError::Failed(EpochFailure::Inbox(
                 InboxError::Incomplete(cause) | InboxError::Refused(cause),
-            )) if cause.is_disk_full() => Status::resource_exhausted(text),
-            BatchError::Failed(_) => Status::aborted(text),
-        }
+            )) if cause.is_disk_full() => Reason::DiskFull,
+            BatchError::Failed(_) => Reason::LostExits,
+        };
+        v1::Refusal { reason: reason.into(), message }
     }
 }
 
@@ -150,21 +151,19 @@ fn current_epoch(state: &NodeState, id: EpochId) -> Result<Arc<Epoch>, BatchErro
 mod tests {
     use std::io;
 
-    use tonic::Code;
-
     use super::*;
 
     #[test]
-    fn only_a_full_disk_is_answered_with_resource_exhausted() {
+    fn only_a_full_disk_is_named_as_the_reason() {
         let answer = |kind: io::ErrorKind| {
             let source = io::Error::from(kind);
             let error = StoreError::Io { op: "write", path: "run".into(), source };
             let lost = EpochFailure::Inbox(InboxError::Incomplete(Arc::new(error)));
-            Status::from(BatchError::Failed(lost)).code()
+            v1::Refusal::from(BatchError::Failed(lost)).reason()
         };
-        assert_eq!(answer(io::ErrorKind::StorageFull), Code::ResourceExhausted);
-        assert_eq!(answer(io::ErrorKind::PermissionDenied), Code::Aborted);
+        assert_eq!(answer(io::ErrorKind::StorageFull), Reason::DiskFull);
+        assert_eq!(answer(io::ErrorKind::PermissionDenied), Reason::LostExits);
         let panicked = BatchError::Failed(EpochFailure::Panicked);
-        assert_eq!(Status::from(panicked).code(), Code::Aborted);
+        assert_eq!(v1::Refusal::from(panicked).reason(), Reason::LostExits);
     }
 }

@@ -174,7 +174,7 @@ mod tests {
     use tokio_stream::wrappers::IntervalStream;
     use tokio_stream::{Stream, StreamExt};
     use tonic::transport::server::TcpIncoming;
-    use tonic::{Request, Response, Streaming};
+    use tonic::{Request, Response};
 
     use super::*;
 
@@ -216,18 +216,10 @@ mod tests {
 
     #[tonic::async_trait]
     impl ExchangeService for FaultyWorker {
-        type DeliverStream = Replies<v1::Receipt>;
         type FetchStream = Replies<v1::FileChunk>;
         type FindPathStream = Replies<v1::PathPart>;
         type CheckStream = Replies<v1::CheckPart>;
         type ListFileStream = Replies<v1::StatesPart>;
-
-        async fn deliver(
-            &self,
-            _: Request<Streaming<v1::Batch>>,
-        ) -> Result<Response<Self::DeliverStream>, Status> {
-            Err(Status::unimplemented("only files"))
-        }
 
         async fn fetch(
             &self,

@@ -8,7 +8,7 @@
 //! - `control`, `orders`: membership in the cluster, and the log of orders;
 //! - `executor`, `task`, `job`, `epoch`: execution of orders for the job of an epoch;
 //! - `removal`, `folders`: removal of jobs that the journal no longer has;
-//! - `exchange`, `link`, `service`, `batch`, `intake`: exits to and from other workers;
+//! - `exchange`, `link`, `delivery`, `batch`, `intake`: exits to and from other workers;
 //! - `barrier`, `grid`: ends of layers, which workers tell each other;
 //! - `fetch`, `checkpoint_store`, `store_folder`, `store_bucket`, `store_object`, `transfer`:
 //!   checkpoint files of other workers, and the shared store;
@@ -21,6 +21,7 @@ mod batch;
 mod check;
 mod checkpoint_store;
 mod control;
+mod delivery;
 mod epoch;
 mod error;
 mod exchange;

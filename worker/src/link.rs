@@ -5,26 +5,24 @@
 //! later layer. A receipt comes when the sender asks for it, or when the link has been silent for a while.
 
 use std::collections::VecDeque;
-use std::error::Error;
+use std::io;
 use std::pin::pin;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use bytes::Bytes;
-use strata_proto::net::{Security, limits};
+use strata_proto::net::{
+    FrameConnection, FrameError, FrameReader, FrameWriter, Security, limits, reported,
+};
 use strata_proto::platform::{Instant, Platform};
 use strata_proto::v1;
-use strata_proto::v1::exchange_service_client::ExchangeServiceClient;
-use tokio::sync::{Notify, mpsc};
-use tokio_stream::wrappers::ReceiverStream;
-use tonic::{Code, Status};
+use strata_proto::v1::refusal::Reason;
+use tokio::sync::Notify;
+use tokio::time::timeout;
 
 use crate::error::LinkError;
 use crate::orders::EpochId;
-
-/// Batches between the queue and the connection.
-const BUFFERED: usize = 4;
 
 /// With this many queued bytes, batches are sent at once. With fewer they wait for [`Link::send_end`]:
 /// waking the sending task costs more than a small batch, and all threads of a pass end at about
@@ -89,6 +87,23 @@ impl State {
         let direct = unsent.into_iter().find(|batch| !batch.run.is_empty());
         self.direct = direct.map_or(self.direct, |batch| batch.sequence);
         self.released = self.last;
+    }
+}
+
+/// Why a connection has ended.
+#[derive(Debug)]
+enum Ended {
+    /// The link is closed.
+    LinkClosed,
+    /// The other worker accepts nothing more.
+    Refused(v1::Refusal),
+    /// Another connection may succeed.
+    Broken(String),
+}
+
+impl From<FrameError> for Ended {
+    fn from(error: FrameError) -> Ended {
+        Ended::Broken(error.to_string())
     }
 }
 
@@ -285,11 +300,11 @@ impl Link {
     ///
     /// # Errors
     /// If no batch has this number yet, so that the receiver cannot have accepted it.
-    fn acknowledge(&self, sequence: u64) -> Result<(), Status> {
+    fn acknowledge(&self, sequence: u64) -> Result<(), Ended> {
         let mut state = self.state();
         if sequence > state.last {
             let text = format!("a receipt of batch {sequence}, after {} batches", state.last);
-            return Err(Status::data_loss(text));
+            return Err(Ended::Broken(text));
         }
         state.acknowledge_while(|batch| batch.sequence <= sequence);
         drop(state);
@@ -333,30 +348,28 @@ impl Link {
                 trying = Instant::now();
                 continue;
             }
-            let status = match self.deliver(&address, &security).await {
-                Ok(()) => continue,
-                Err(status) => status,
+            let (reason, why) = match self.deliver(&address, &security).await {
+                Ended::LinkClosed => continue,
+                Ended::Refused(refusal) => (refusal.reason(), reported(&refusal.message)),
+                Ended::Broken(why) => (Reason::Unspecified, why),
             };
             if self.connected.swap(false, Ordering::AcqRel) {
                 trying = Instant::now();
             }
-            let (address, why) = (address.clone(), strata_proto::net::status_reason(&status));
-            // A status made by the transport has a source; one sent by the peer has none.
-            let answered = status.source().is_none();
-            match status.code() {
-                Code::FailedPrecondition => self.close(LinkError::Fenced { address, why }),
-                Code::ResourceExhausted if answered => {
-                    self.close(LinkError::DiskFull { address, why });
-                }
-                Code::Aborted => self.close(LinkError::PeerFailed { address, why }),
+            let is_late = trying.elapsed() > self.options.timeout;
+            let address = address.clone();
+            match reason {
+                Reason::EpochOver => self.close(LinkError::Fenced { address, why }),
+                Reason::DiskFull => self.close(LinkError::DiskFull { address, why }),
+                Reason::LostExits => self.close(LinkError::PeerFailed { address, why }),
                 // Tried again until now: the token may have been damaged on its way.
-                Code::Unauthenticated if trying.elapsed() > self.options.timeout => {
+                Reason::Unauthenticated if is_late => {
                     self.close(LinkError::Unauthenticated { address, why });
                 }
-                _ if trying.elapsed() > self.options.timeout => {
+                Reason::Unspecified if is_late => {
                     self.close(LinkError::Unreachable { address, why });
                 }
-                _ => {
+                Reason::Unauthenticated | Reason::Unspecified => {
                     tracing::debug!("{address}: {why}; trying again");
                     tokio::time::sleep(BACKOFF).await;
                 }
@@ -365,38 +378,29 @@ impl Link {
     }
 
     /// Delivers over one connection until it breaks or the link is closed.
-    async fn deliver(&self, address: &str, security: &Security) -> Result<(), Status> {
-        let channel = security
-            .connect(address)
-            .await
-            .map_err(|error| Status::unavailable(error.to_string()))?;
-        let mut client = ExchangeServiceClient::new(channel)
-            .max_encoding_message_size(limits::BATCH_BYTES)
-            .max_decoding_message_size(limits::MESSAGE_BYTES);
-        let (sender, receiver) = mpsc::channel(BUFFERED);
-        let delivery = client.deliver(ReceiverStream::new(receiver));
-        let delivery = tokio::time::timeout(self.options.timeout, delivery).await;
-        let mut receipts = delivery.map_err(|_| no_receipts())??.into_inner();
+    async fn deliver(&self, address: &str, security: &Security) -> Ended {
+        let connected = match security.connect_frames(address).await {
+            Ok(connected) => connected,
+            Err(error) => return Ended::Broken(error.to_string()),
+        };
+        let FrameConnection { mut reader, mut writer } = connected;
+        match timeout(self.options.timeout, self.receive(&mut reader)).await {
+            Ok(Ok(())) => {}
+            Ok(Err(ended)) => return ended,
+            Err(_) => return no_receipts(),
+        }
         self.connected.store(true, Ordering::Release);
         let connected = Instant::now();
-        let sending = async {
-            // Batches that an earlier connection left unacknowledged are sent again.
-            let mut sent = 0;
-            while !self.is_closed() {
-                match self.after(sent) {
-                    Some(batch) => {
-                        sent = batch.sequence;
-                        if sender.send(batch).await.is_err() {
-                            return;
-                        }
-                    }
-                    None => self.wake.notified().await,
+        let mut sending = pin!(self.send_all(&mut writer));
+        let mut receiving = pin!(async {
+            loop {
+                if let Err(ended) = self.receive(&mut reader).await {
+                    return ended;
                 }
             }
-        };
-        let mut sending = pin!(sending);
+        });
         loop {
-            // HTTP/2's own keepalive is too slow for a short lease.
+            // The system's own probes of connections are too slow for a short lease.
             let deadline = self.deadline(connected);
             let wait = deadline.map_or(self.options.timeout, |deadline| {
                 deadline.saturating_duration_since(Instant::now())
@@ -405,33 +409,57 @@ impl Link {
                 biased;
                 () = tokio::time::sleep(wait) => {
                     if self.deadline(connected).is_some_and(|deadline| deadline <= Instant::now()) {
-                        return Err(no_receipts());
+                        return no_receipts();
                     }
                 }
-                () = &mut sending => {
-                    if self.is_closed() {
-                        return Ok(());
-                    }
-                    // The connection is broken; the stream of receipts has the reason.
-                    let reason = tokio::time::timeout(self.options.timeout, receipts.message());
-                    let reason = reason.await.ok().and_then(Result::err);
-                    return Err(reason.unwrap_or_else(closed));
+                sent = &mut sending => {
+                    let Err(error) = sent else { return Ended::LinkClosed };
+                    // The connection is broken; the other worker may have said why.
+                    let reason = timeout(self.options.timeout, receiving).await;
+                    return match reason {
+                        Ok(Ended::Refused(refusal)) => Ended::Refused(refusal),
+                        _ => FrameError::Io(error).into(),
+                    };
                 }
-                receipt = receipts.message() => match receipt? {
-                    Some(v1::Receipt { sequence }) => self.acknowledge(sequence)?,
-                    None => return Err(closed()),
-                }
+                ended = &mut receiving => return ended,
             }
+        }
+    }
+
+    /// Sends batches over a connection until the link is closed. Those that an earlier connection left
+    /// unacknowledged are sent again.
+    async fn send_all(&self, writer: &mut FrameWriter) -> io::Result<()> {
+        let mut sent = 0;
+        while !self.is_closed() {
+            while writer.waiting() < WORTH_SENDING
+                && let Some(batch) = self.after(sent)
+            {
+                sent = batch.sequence;
+                writer.add(&batch);
+            }
+            if writer.waiting() == 0 {
+                if timeout(limits::KEEPALIVE, self.wake.notified()).await.is_ok() {
+                    continue;
+                }
+                writer.add_empty();
+            }
+            writer.send().await?;
+        }
+        Ok(())
+    }
+
+    /// Takes the next reply of the other worker.
+    async fn receive(&self, reader: &mut FrameReader) -> Result<(), Ended> {
+        let v1::Reply { sequence, refusal } = reader.next(limits::MESSAGE_BYTES).await?;
+        match refusal {
+            Some(refusal) => Err(Ended::Refused(refusal)),
+            None => self.acknowledge(sequence),
         }
     }
 }
 
-fn no_receipts() -> Status {
-    Status::unavailable("nothing is acknowledged")
-}
-
-fn closed() -> Status {
-    Status::unavailable("the connection was closed")
+fn no_receipts() -> Ended {
+    Ended::Broken("nothing is acknowledged".to_owned())
 }
 
 #[cfg(test)]

@@ -5,20 +5,21 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use strata_proto::net::{ConnectionLimits, Incoming, Security, limits};
+use strata_proto::net::{ConnectionLimits, Security, limits};
 use strata_proto::platform::Listener;
 use strata_proto::v1::exchange_service_server::ExchangeServiceServer;
 use strata_store::{DataDir, remove_remains};
 use tokio::runtime::Handle;
+use tokio::task::JoinSet;
 
 use crate::checkpoint_store::CheckpointStore;
 use crate::error::NodeError;
 use crate::identity::Identity;
-use crate::intake::{Intake, Limited};
+use crate::intake::Intake;
 use crate::options::NodeOptions;
 use crate::service::Exchange;
 use crate::state::NodeState;
-use crate::{control, executor};
+use crate::{control, delivery, executor};
 
 /// Longest wait for the coordinator's permission after a request to end: for the next checkpoint, and
 /// until other workers have taken over the files.
@@ -79,7 +80,7 @@ impl Node {
         security.check_listen(listen)?;
         security.check_url(&options.coordinator)?;
         // Detects at start-up TLS settings with which the node cannot listen.
-        security.server()?;
+        security.check_server()?;
         security.log_listen(listen, true);
         security.log_certificates(options.platform.wall_time());
         let platform = Arc::clone(&options.platform);
@@ -158,18 +159,32 @@ impl Node {
 async fn serve(state: Arc<NodeState>, listener: Box<dyn Listener>) -> Result<(), String> {
     let (_, health) = tonic_health::server::health_reporter();
     let exchange = ExchangeServiceServer::new(Exchange { state: Arc::clone(&state) })
-        .max_decoding_message_size(limits::BATCH_BYTES)
+        .max_decoding_message_size(limits::MESSAGE_BYTES)
         .max_encoding_message_size(limits::MESSAGE_BYTES);
-    let exchange = Limited { inner: exchange, intake: Intake::new(state.options.memory) };
-    let server = state.security.server().map_err(|error| error.to_string())?;
-    server
+    let port = state.security.port(listener, ConnectionLimits::grpc());
+    let (port, mut frames) = port.map_err(|error| error.to_string())?.with_frames();
+    let intake = Intake::new(state.options.memory);
+    let deliveries = async {
+        let mut deliveries = JoinSet::new();
+        while let Some(connection) = frames.recv().await {
+            deliveries.spawn(delivery::receive(Arc::clone(&state), intake.clone(), connection));
+            while deliveries.try_join_next().is_some() {}
+        }
+        // The server has ended; its result says why.
+        std::future::pending().await
+    };
+    let serving = state
+        .security
+        .server()
         .layer(strata_proto::net::dated(&state.options.platform))
         .layer(state.security.guard())
         .add_service(health)
         .add_service(exchange)
-        .serve_with_incoming(Incoming::new(listener, ConnectionLimits::grpc()))
-        .await
-        .map_err(|error| error.to_string())
+        .serve_with_incoming(port);
+    tokio::select! {
+        served = serving => served.map_err(|error| error.to_string()),
+        never = deliveries => never,
+    }
 }
 
 #[cfg(test)]

@@ -1,10 +1,9 @@
-//! Service for other workers and the coordinator: accepts batches, sends files, looks up states.
+//! Service for other workers and the coordinator: sends files, looks up states.
 
 use std::io;
 use std::path::Path;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::time::Duration;
 
 use bytes::Bytes;
 use strata_engine::explicit::{Candidate, Finder};
@@ -17,21 +16,15 @@ use strata_store::{ExpectedFile, FileKind, Fs, FsRead, Layer, StoreError, is_unu
 use tokio::sync::mpsc;
 use tokio_stream::Stream;
 use tokio_stream::wrappers::ReceiverStream;
-use tonic::{Request, Response, Status, Streaming};
+use tonic::{Request, Response, Status};
 
-use crate::batch::{self, Accepted};
 use crate::check;
 use crate::folders::layer_file;
-use crate::intake::Received;
 use crate::path;
 use crate::state::NodeState;
 
-/// Receipts or chunks buffered for one caller.
+/// Chunks buffered for one caller.
 const BUFFERED: usize = 8;
-
-/// Time without a batch after which accepted batches are acknowledged. While narrow layers follow each
-/// other, their ends acknowledge them without a message.
-const RECEIPT_DELAY: Duration = Duration::from_millis(20);
 
 /// Implementation of the protocol's `ExchangeService`.
 pub(crate) struct Exchange {
@@ -42,77 +35,10 @@ type Replies<T> = Pin<Box<dyn Stream<Item = Result<T, Status>> + Send>>;
 
 #[tonic::async_trait]
 impl ExchangeService for Exchange {
-    type DeliverStream = Replies<v1::Receipt>;
     type FetchStream = Replies<v1::FileChunk>;
     type FindPathStream = Replies<v1::PathPart>;
     type CheckStream = Replies<v1::CheckPart>;
     type ListFileStream = Replies<v1::StatesPart>;
-
-    async fn deliver(
-        &self,
-        request: Request<Streaming<v1::Batch>>,
-    ) -> Result<Response<Self::DeliverStream>, Status> {
-        let received = request.extensions().get::<Received>().cloned().unwrap_or_default();
-        let mut batches = request.into_inner();
-        let state = Arc::clone(&self.state);
-        let (receipts, replies) = mpsc::channel(BUFFERED);
-        tokio::spawn(async move {
-            // The last accepted batch, if it has not been acknowledged.
-            let mut accepted: Option<u64> = None;
-            loop {
-                let next = match accepted {
-                    None => batches.message().await,
-                    Some(sequence) => {
-                        match tokio::time::timeout(RECEIPT_DELAY, batches.message()).await {
-                            Ok(next) => next,
-                            Err(_)
-                                if receipts.send(Ok(v1::Receipt { sequence })).await.is_err() =>
-                            {
-                                return;
-                            }
-                            Err(_) => {
-                                accepted = None;
-                                continue;
-                            }
-                        }
-                    }
-                };
-                let batch = match next {
-                    Ok(Some(batch)) => batch,
-                    Ok(None) => return,
-                    Err(status) => {
-                        tracing::debug!(
-                            "a delivery ended: {}",
-                            strata_proto::net::status_reason(&status)
-                        );
-                        // If the batch could not be decoded, its sender still waits for a reply.
-                        let _ = receipts.send(Err(status)).await;
-                        return;
-                    }
-                };
-                let outcome = batch::accept(&state, batch).await;
-                // The batch is in the inbox or on disk now.
-                received.release();
-                let receipt = match outcome {
-                    Ok(Accepted { sequence, wants_receipt: false }) => {
-                        accepted = Some(sequence);
-                        continue;
-                    }
-                    Ok(Accepted { sequence, wants_receipt: true }) => Ok(v1::Receipt { sequence }),
-                    Err(error) => {
-                        tracing::debug!("a batch was not accepted: {error}");
-                        Err(Status::from(error))
-                    }
-                };
-                accepted = None;
-                let failed = receipt.is_err();
-                if receipts.send(receipt).await.is_err() || failed {
-                    return;
-                }
-            }
-        });
-        Ok(Response::new(Box::pin(ReceiverStream::new(replies))))
-    }
 
     async fn fetch(
         &self,

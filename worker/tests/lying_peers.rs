@@ -9,8 +9,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use bytes::Bytes;
-use strata_proto::codec::CheckedCodec;
-use strata_proto::net::{Security, protocol};
+use prost::{Message, Name};
+use strata_proto::net::{Security, limits, protocol};
 use strata_proto::platform::{Machine, System};
 use strata_proto::v1;
 use strata_proto::v1::answer::Outcome;
@@ -18,6 +18,7 @@ use strata_proto::v1::control_service_server::{ControlService, ControlServiceSer
 use strata_proto::v1::exchange_service_client::ExchangeServiceClient;
 use strata_proto::v1::exchange_service_server::{ExchangeService, ExchangeServiceServer};
 use strata_proto::v1::order::What;
+use strata_proto::v1::refusal::Reason;
 use strata_run::catalogue::Registry;
 use strata_store::layer_file;
 use strata_worker::{Node, NodeError, NodeOptions};
@@ -28,7 +29,6 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
 use tokio_stream::wrappers::{TcpListenerStream, UnboundedReceiverStream};
 use tokio_stream::{Stream, StreamExt};
-use tonic::codegen::http::uri::PathAndQuery;
 use tonic::transport::{Channel, Server};
 use tonic::{Code, Request, Response, Status, Streaming};
 
@@ -104,18 +104,10 @@ fn empty_chunks(call: oneshot::Sender<()>) -> Replies<v1::FileChunk> {
 
 #[tonic::async_trait]
 impl ExchangeService for Liar {
-    type DeliverStream = Replies<v1::Receipt>;
     type FetchStream = Replies<v1::FileChunk>;
     type FindPathStream = Replies<v1::PathPart>;
     type CheckStream = Replies<v1::CheckPart>;
     type ListFileStream = Replies<v1::StatesPart>;
-
-    async fn deliver(
-        &self,
-        _: Request<Streaming<v1::Batch>>,
-    ) -> Result<Response<Self::DeliverStream>, Status> {
-        Err(Status::unimplemented("only files"))
-    }
 
     async fn fetch(
         &self,
@@ -401,19 +393,29 @@ async fn only_layer_files_in_folders_of_jobs_are_sent() {
     }
 }
 
+/// The refusal that answers a batch.
+async fn refusal(worker: &Worker, batch: impl Message + Name) -> v1::Refusal {
+    let url = format!("http://{}", worker.address);
+    let mut connection = Security::default().connect_frames(&url).await.unwrap();
+    let welcome = connection.reader.next::<v1::Reply>(limits::MESSAGE_BYTES).await.unwrap();
+    assert_eq!(welcome, v1::Reply::default());
+    connection.writer.add(&batch);
+    connection.writer.send().await.unwrap();
+    let reply = connection.reader.next::<v1::Reply>(limits::MESSAGE_BYTES);
+    soon("the answer", reply).await.unwrap().refusal.expect("the batch is accepted")
+}
+
 #[tokio::test]
-async fn a_batch_that_cannot_be_decoded_is_answered_with_a_failure() {
+async fn a_batch_that_is_damaged_or_not_due_is_refused() {
     let worker = Worker::alone().await;
-    let mut client = tonic::client::Grpc::new(worker.channel().await);
-    client.ready().await.unwrap();
-    let path = PathAndQuery::from_static("/strata.v1.ExchangeService/Deliver");
     // Its checksum is that of another type of message.
-    let batches = tokio_stream::iter([v1::Receipt { sequence: 1 }]).chain(tokio_stream::pending());
-    let codec = CheckedCodec::<v1::Receipt, v1::Receipt>::default();
-    let receipts = soon("the call", client.streaming(Request::new(batches), path, codec)).await;
-    let mut receipts = receipts.unwrap().into_inner();
-    let answer = soon("the answer", receipts.message()).await;
-    let refused = answer.expect_err("the batch is answered with OK");
-    assert_eq!(refused.code(), Code::Unavailable, "{refused:?}");
-    assert!(refused.message().contains("was damaged on its way"), "{refused:?}");
+    let damaged = refusal(&worker, v1::Reply { sequence: 1, refusal: None }).await;
+    assert_eq!(damaged.reason(), Reason::Unspecified, "{damaged:?}");
+    assert!(damaged.message.contains("was damaged on its way"), "{damaged:?}");
+    for epoch in [0, 1, u64::MAX] {
+        let run = vec![7; 100].into();
+        let early = refusal(&worker, v1::Batch { epoch, sequence: 1, run, ..v1::Batch::default() });
+        let early = early.await;
+        assert_eq!(early.message, format!("epoch {epoch} has not begun here"));
+    }
 }

@@ -13,7 +13,7 @@ use hyper::service::service_fn;
 use hyper::{Request, Response};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use strata_proto::net::{
-    AcceptedConnection, Caller, ConnectionLimits, Incoming, WebStream, WebTls,
+    AcceptedConnection, Caller, ConnectionLimits, Incoming, WebTls, accept_web,
 };
 use strata_proto::platform::Listener;
 use tower::ServiceExt;
@@ -69,7 +69,7 @@ async fn answer(
     tls: Option<WebTls>,
 ) {
     // The other end sees that the connection has ended; nothing is left to do here.
-    let Ok(stream) = WebStream::accept(connection, tls.as_ref()).await else { return };
+    let Ok(stream) = accept_web(connection, tls.as_ref()).await else { return };
     let peer = Peer { address, is_encrypted: stream.is_encrypted(), caller: stream.caller() };
     let service = service_fn(move |request: Request<IncomingBody>| {
         let (router, peer) = (router.clone(), peer.clone());

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use strata_proto::net::{ConnectionLimits, Incoming, Security, limits};
+use strata_proto::net::{ConnectionLimits, Security, limits};
 use strata_proto::platform::{Instant, Listener};
 use strata_proto::v1::control_service_server::ControlServiceServer;
 use strata_proto::v1::job_service_server::JobServiceServer;
@@ -60,7 +60,7 @@ impl Coordinator {
         security.check_listen(listen)?;
         security.check_listen(http)?;
         // Detects at start-up TLS settings with which the coordinator cannot listen.
-        security.server()?;
+        security.check_server()?;
         security.log_listen(listen, true);
         security.log_listen(http, false);
         security.log_certificates(options.platform.wall_time());
@@ -166,19 +166,21 @@ async fn serve(
     let jobs = JobServiceServer::new(Jobs::new(Arc::clone(cluster), security.clone()))
         .max_decoding_message_size(limits::MESSAGE_BYTES)
         .max_encoding_message_size(limits::MESSAGE_BYTES);
-    let server = security.server().map_err(|error| error.to_string())?;
+    let port = security.port(listener, ConnectionLimits::grpc());
+    let port = port.map_err(|error| error.to_string())?;
     let (begin, began) = oneshot::channel::<()>();
     let shutdown = async move {
         shutdown.await;
         let _ = begin.send(());
     };
-    let serving = server
+    let serving = security
+        .server()
         .layer(strata_proto::net::dated(&cluster.options.platform))
         .layer(security.guard())
         .add_service(health)
         .add_service(control)
         .add_service(jobs)
-        .serve_with_incoming_shutdown(Incoming::new(listener, ConnectionLimits::grpc()), shutdown);
+        .serve_with_incoming_shutdown(port, shutdown);
     // Workers and watchers keep their calls open.
     let grace = async {
         let _ = began.await;

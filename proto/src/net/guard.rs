@@ -66,10 +66,31 @@ impl Guard {
     }
 
     pub(crate) fn check(&self, headers: &HeaderMap) -> Result<(), Refusal> {
-        let Some(token) = &self.token else { return Ok(()) };
         let presented = headers.get(header::AUTHORIZATION).map(|value| value.as_bytes());
-        let secret = presented.and_then(bearer).ok_or(Refusal::NoToken)?;
+        self.check_secret(presented.and_then(bearer))
+    }
+
+    fn check_secret(&self, secret: Option<&[u8]>) -> Result<(), Refusal> {
+        let Some(token) = &self.token else { return Ok(()) };
+        let secret = secret.ok_or(Refusal::NoToken)?;
         if token.matches(secret) { Ok(()) } else { Err(Refusal::WrongToken) }
+    }
+
+    /// Admits the connection of a caller that has presented this secret; an empty one is none.
+    ///
+    /// # Errors
+    /// Why it is not admitted. A wrong secret is counted, and its refusal delayed, as for a call.
+    pub(crate) async fn admit(&self, secret: &str, caller: &Caller) -> Result<(), &'static str> {
+        match self.check_secret(Some(secret.as_bytes()).filter(|secret| !secret.is_empty())) {
+            Ok(()) => {
+                caller.admit();
+                Ok(())
+            }
+            Err(refusal) => {
+                wait(refusal.delay(&self.throttle, Some(caller.ip()))).await;
+                Err(refusal.text())
+            }
+        }
     }
 }
 

@@ -21,8 +21,6 @@ use rustix::process::{Resource, getrlimit};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::sync::oneshot;
 use tokio::time::Sleep;
-use tokio_stream::Stream;
-use tonic::transport::server::Connected;
 
 use crate::net::limits;
 
@@ -116,7 +114,10 @@ impl Incoming {
         self.listener.local_addr()
     }
 
-    fn poll_accept(&mut self, context: &mut Context<'_>) -> Poll<(AcceptedConnection, SocketAddr)> {
+    pub(crate) fn poll_accept(
+        &mut self,
+        context: &mut Context<'_>,
+    ) -> Poll<(AcceptedConnection, SocketAddr)> {
         loop {
             if let Some(pause) = &mut self.pause {
                 ready!(pause.as_mut().poll(context));
@@ -139,14 +140,6 @@ impl Incoming {
                 }
             }
         }
-    }
-}
-
-impl Stream for Incoming {
-    type Item = io::Result<AcceptedConnection>;
-
-    fn poll_next(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
-        self.get_mut().poll_accept(context).map(|(connection, _)| Some(Ok(connection)))
     }
 }
 
@@ -348,14 +341,6 @@ impl AcceptedConnection {
 impl Drop for AcceptedConnection {
     fn drop(&mut self) {
         self.caller.connections.remove(self.caller.number);
-    }
-}
-
-impl Connected for AcceptedConnection {
-    type ConnectInfo = Caller;
-
-    fn connect_info(&self) -> Caller {
-        self.caller.clone()
     }
 }
 

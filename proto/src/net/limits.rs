@@ -67,7 +67,11 @@ pub(crate) const CONNECT: Duration = Duration::from_secs(5);
 
 /// A connection that is silent for this long is probed, and dropped if the probe is not answered
 /// in the same time. Without probes, a peer that lost power would never be detected.
-pub(crate) const KEEPALIVE: Duration = Duration::from_secs(10);
+pub const KEEPALIVE: Duration = Duration::from_secs(10);
+
+/// Time after which a connection of frames ends if nothing has come over it. Its other end sends an empty frame
+/// after [`KEEPALIVE`].
+pub const SILENCE: Duration = Duration::from_secs(30);
 
 /// Minimum rate of a file or a batch from another node, in bytes a second, averaged over a window such
 /// as the lease. A node that sends less is treated like one that sends nothing.

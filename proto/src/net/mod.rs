@@ -6,10 +6,12 @@
 //! connections come from an [`Incoming`], which closes those without an authorised call. A caller
 //! connects with [`Security::connect`], which presents the token.
 
+mod accepted_stream;
 mod authority;
 pub mod convert;
 mod date;
 mod error;
+mod frames;
 mod guard;
 mod health;
 mod incoming;
@@ -17,6 +19,7 @@ mod kept;
 pub mod limits;
 mod listener;
 mod pace;
+mod port;
 pub mod protocol;
 mod security;
 mod text;
@@ -25,17 +28,20 @@ mod token;
 mod validity;
 mod web;
 
+pub use accepted_stream::AcceptedStream;
 pub use authority::ClusterCertificates;
 pub use date::dated;
 pub use error::{NetError, status_reason, with_hint};
+pub use frames::{FrameConnection, FrameError, FrameReader, FrameWriter};
 pub use guard::{Attach, Guard, Guarded};
 pub use health::health;
 pub use incoming::{AcceptedConnection, Caller, ConnectionLimits, Incoming};
 pub use kept::KeptFiles;
 pub use listener::listen;
-pub use pace::{Pace, Stalled, least_bytes};
+pub use pace::{Pace, Stalled};
+pub use port::Port;
 pub use security::{Connection, Security, TlsFiles};
 pub use text::{printable, reported, shortened};
 pub use throttle::Throttle;
 pub use token::Token;
-pub use web::{WebStream, WebTls};
+pub use web::{WebTls, accept_web};

@@ -96,7 +96,7 @@ impl Pace {
 
 /// Minimum bytes of a stream in a window of time; at least 1.
 #[must_use]
-pub fn least_bytes(window: Duration) -> u64 {
+fn least_bytes(window: Duration) -> u64 {
     let bytes = window.as_millis().saturating_mul(limits::BYTES_PER_SECOND.into()) / 1000;
     u64::try_from(bytes).unwrap_or(u64::MAX).max(1)
 }

@@ -1,30 +1,36 @@
 //! Protection of a node and its connections: token, TLS, listeners and clients.
 
 use std::fmt;
+use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use crate::platform::{Connector, Platform};
+use crate::platform::{ByteStream, Connector, Listener, Platform};
 use http::{HeaderMap, Uri};
 use hyper_util::rt::TokioIo;
-use rustls::RootCertStore;
 use rustls::pki_types::pem::PemObject;
-use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
+use rustls::server::WebPkiClientVerifier;
+use rustls::{ClientConfig, RootCertStore, ServerConfig};
+use tokio::net::TcpStream;
+use tokio_rustls::{TlsAcceptor, TlsConnector};
 use tonic::service::interceptor::InterceptedService;
-use tonic::transport::{
-    Certificate, Channel, ClientTlsConfig, Endpoint, Identity, Server, ServerTlsConfig,
-};
+use tonic::transport::{Certificate, Channel, ClientTlsConfig, Endpoint, Identity, Server};
 use tower::service_fn;
 
 use crate::net::error::{NetError, reasons};
+use crate::net::frames::FrameConnection;
 use crate::net::guard::{Attach, Guard, wait};
+use crate::net::incoming::{ConnectionLimits, Incoming};
 use crate::net::limits;
+use crate::net::port::Port;
 use crate::net::throttle::Throttle;
 use crate::net::token::Token;
 use crate::net::validity::valid_until;
 use crate::net::web::WebTls;
+use crate::v1;
 
 /// A connection to a node that presents the token with every call. Clones share it. It reconnects
 /// after a loss.
@@ -47,7 +53,7 @@ pub struct TlsFiles {
 pub struct Security {
     token: Option<Token>,
     identity: Option<NodeCertificate>,
-    ca: Option<Certificate>,
+    ca: Option<Authority>,
     /// Whether connections beyond this machine may be unencrypted.
     insecure: bool,
     /// Makes connections for the clients; `None` for TCP.
@@ -70,6 +76,14 @@ struct NodeCertificate {
     key: Arc<PrivateKeyDer<'static>>,
     /// The certificate's file, for messages.
     path: PathBuf,
+}
+
+/// The cluster's authority.
+#[derive(Clone)]
+struct Authority {
+    certificate: Certificate,
+    /// The same.
+    roots: Arc<RootCertStore>,
 }
 
 impl fmt::Debug for Security {
@@ -117,7 +131,7 @@ impl Security {
         };
         if security.identity.is_some() {
             // Detects a key that does not match the certificate, already at start-up.
-            security.server()?;
+            security.check_server()?;
         }
         Ok(security)
     }
@@ -207,36 +221,51 @@ impl Security {
         })
     }
 
-    /// A server to add services to. With a certificate it is encrypted; with an authority it admits
-    /// only clients with a certificate of the authority. Calls have no time limit; connections
-    /// whose peer does not answer probes are dropped. Services also need [`Self::guard`].
-    ///
-    /// # Errors
-    /// [`NetError::TlsFlags`] with an authority but no certificate: the listener would be open to
-    /// all. [`NetError::Tls`] if certificate and key do not belong together.
-    pub fn server(&self) -> Result<Server, NetError> {
-        let server = Server::builder()
-            .tcp_nodelay(true)
-            .tcp_keepalive(Some(limits::KEEPALIVE))
+    /// A server to add services to, for the connections of a [`Self::port`]. Calls have no time limit;
+    /// connections whose peer does not answer probes are dropped. Services also need [`Self::guard`].
+    #[must_use]
+    pub fn server(&self) -> Server {
+        Server::builder()
             .http2_keepalive_interval(Some(limits::KEEPALIVE))
             .http2_keepalive_timeout(Some(limits::KEEPALIVE))
             .max_concurrent_streams(limits::STREAMS)
             .initial_stream_window_size(limits::STREAM_WINDOW)
-            .initial_connection_window_size(limits::CONNECTION_WINDOW);
+            .initial_connection_window_size(limits::CONNECTION_WINDOW)
+    }
+
+    /// The port of a listener. With a certificate its connections are encrypted; with an authority it
+    /// admits only clients with a certificate of the authority.
+    ///
+    /// # Errors
+    /// Those of [`Self::check_server`].
+    pub fn port(
+        &self,
+        listener: Box<dyn Listener>,
+        limits: ConnectionLimits,
+    ) -> Result<Port, NetError> {
+        Ok(Port::new(Incoming::new(listener, limits), self.acceptor()?, self.guard()))
+    }
+
+    /// Checks that a node with these settings can listen.
+    ///
+    /// # Errors
+    /// [`NetError::TlsFlags`] with an authority but no certificate: the listener would be open to
+    /// all. [`NetError::Tls`] if certificate and key do not belong together.
+    pub fn check_server(&self) -> Result<(), NetError> {
+        self.acceptor().map(drop)
+    }
+
+    fn acceptor(&self) -> Result<Option<TlsAcceptor>, NetError> {
         let Some(own) = &self.identity else {
             if self.ca.is_some() {
                 let missing = "`tls_cert` and `tls_key` to listen";
                 return Err(NetError::TlsFlags { given: "`tls_ca`", missing });
             }
-            return Ok(server);
+            return Ok(None);
         };
-        // The timeout ends TLS handshakes of connections that send nothing.
-        let mut tls =
-            ServerTlsConfig::new().identity(own.identity.clone()).timeout(limits::CONNECT);
-        if let Some(ca) = &self.ca {
-            tls = tls.client_ca_root(ca.clone());
-        }
-        server.tls_config(tls).map_err(|error| NetError::tls(&own.path, reasons(&error)))
+        let config = server_tls(own, self.ca.as_ref());
+        let config = config.map_err(|error| NetError::tls(&own.path, reasons(&*error)))?;
+        Ok(Some(TlsAcceptor::from(Arc::new(config))))
     }
 
     /// TLS for an HTTP listener; it does not ask for client certificates. `None` if the node has no
@@ -320,6 +349,62 @@ impl Security {
         Ok(InterceptedService::new(channel, Attach::new(self.token.as_ref())))
     }
 
+    /// Connects to a worker at an `http://` or `https://` URL, for frames. The token is part of the
+    /// greeting.
+    ///
+    /// # Errors
+    /// Those of [`Self::connect`].
+    pub async fn connect_frames(&self, url: &str) -> Result<FrameConnection, NetError> {
+        let uri = self.parse(url)?;
+        let tls = self.client_tls(&uri)?;
+        let connecting = async {
+            let host = uri.host().unwrap_or_default();
+            let host =
+                host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host);
+            let stream: Box<dyn ByteStream> = match &self.connector {
+                Some(connector) => connector(uri.clone()).await?,
+                None => {
+                    let port = uri.port_u16().unwrap_or(if tls.is_some() { 443 } else { 80 });
+                    let stream = TcpStream::connect((host, port)).await?;
+                    stream.set_nodelay(true)?;
+                    Box::new(stream)
+                }
+            };
+            let Some(tls) = &tls else { return Ok(stream) };
+            let name = ServerName::try_from(host.to_owned()).map_err(io::Error::other)?;
+            let stream: Box<dyn ByteStream> = Box::new(tls.connect(name, stream).await?);
+            Ok(stream)
+        };
+        let connected = tokio::time::timeout(limits::CONNECT, connecting).await;
+        let stream = connected
+            .map_err(|_| NetError::unreachable(url, format!("no answer in {:?}", limits::CONNECT)))?
+            .map_err(|error: io::Error| NetError::unreachable(url, reasons(&error)))?;
+        let mut connection = FrameConnection::new(stream);
+        let token = self.token.as_ref().map_or("", Token::secret).to_owned();
+        connection.writer.begin();
+        connection.writer.add(&v1::Greeting { token });
+        let sent = connection.writer.send().await;
+        sent.map_err(|error| NetError::unreachable(url, reasons(&error)))?;
+        Ok(connection)
+    }
+
+    /// TLS for connections to an `https://` URL.
+    fn client_tls(&self, uri: &Uri) -> Result<Option<TlsConnector>, NetError> {
+        if uri.scheme() != Some(&http::uri::Scheme::HTTPS) {
+            return Ok(None);
+        }
+        let ca = self.authority(&uri.to_string())?;
+        let config = client_tls(self.identity.as_ref(), ca);
+        let config = config.map_err(|error| NetError::url(&uri.to_string(), reasons(&*error)))?;
+        Ok(Some(TlsConnector::from(Arc::new(config))))
+    }
+
+    /// The authority, which connections to a URL need.
+    fn authority(&self, url: &str) -> Result<&Authority, NetError> {
+        let why = "https needs the certificate of the cluster's authority: give `tls_ca`";
+        self.ca.as_ref().ok_or_else(|| NetError::url(url, why))
+    }
+
     fn endpoint(&self, url: &str) -> Result<Endpoint, NetError> {
         let uri = self.parse(url)?;
         let encrypted = uri.scheme() == Some(&http::uri::Scheme::HTTPS);
@@ -335,11 +420,8 @@ impl Security {
         if !encrypted {
             return Ok(endpoint);
         }
-        let Some(ca) = &self.ca else {
-            let why = "https needs the certificate of the cluster's authority: give `tls_ca`";
-            return Err(NetError::url(url, why));
-        };
-        let mut tls = ClientTlsConfig::new().ca_certificate(ca.clone()).timeout(limits::CONNECT);
+        let ca = self.authority(url)?.certificate.clone();
+        let mut tls = ClientTlsConfig::new().ca_certificate(ca).timeout(limits::CONNECT);
         if let Some(own) = &self.identity {
             tls = tls.identity(own.identity.clone());
         }
@@ -402,7 +484,7 @@ fn read_identity(cert: &Path, key: &Path) -> Result<NodeCertificate, NetError> {
     })
 }
 
-fn read_authority(path: &Path) -> Result<(Certificate, Vec<CertificateDer<'static>>), NetError> {
+fn read_authority(path: &Path) -> Result<(Authority, Vec<CertificateDer<'static>>), NetError> {
     let pem = read_pem(path)?;
     let mut roots = RootCertStore::empty();
     let certificates = read_certificates(path, &pem)?;
@@ -411,7 +493,38 @@ fn read_authority(path: &Path) -> Result<(Certificate, Vec<CertificateDer<'stati
         let added = roots.add(certificate.clone());
         added.map_err(|error| NetError::tls(path, reasons(&error)))?;
     }
-    Ok((Certificate::from_pem(pem), certificates))
+    let authority = Authority { certificate: Certificate::from_pem(pem), roots: Arc::new(roots) };
+    Ok((authority, certificates))
+}
+
+type TlsResult<T> = Result<T, Box<dyn std::error::Error>>;
+
+fn server_tls(own: &NodeCertificate, ca: Option<&Authority>) -> TlsResult<ServerConfig> {
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let config = ServerConfig::builder_with_provider(Arc::clone(&provider))
+        .with_safe_default_protocol_versions()?;
+    let config = match ca {
+        Some(Authority { roots, .. }) => {
+            let roots = Arc::clone(roots);
+            let verifier = WebPkiClientVerifier::builder_with_provider(roots, provider).build()?;
+            config.with_client_cert_verifier(verifier)
+        }
+        None => config.with_no_client_auth(),
+    };
+    let mut config = config.with_single_cert(own.chain.to_vec(), own.key.clone_key())?;
+    config.alpn_protocols = vec![b"h2".to_vec()];
+    Ok(config)
+}
+
+fn client_tls(own: Option<&NodeCertificate>, ca: &Authority) -> TlsResult<ClientConfig> {
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let config = ClientConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()?
+        .with_root_certificates(Arc::clone(&ca.roots));
+    Ok(match own {
+        Some(own) => config.with_client_auth_cert(own.chain.to_vec(), own.key.clone_key())?,
+        None => config.with_no_client_auth(),
+    })
 }
 
 /// When each certificate of a file expires.

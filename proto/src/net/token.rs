@@ -87,6 +87,10 @@ impl Token {
         self.secret.as_bytes().ct_eq(presented).into()
     }
 
+    pub(crate) fn secret(&self) -> &str {
+        &self.secret
+    }
+
     pub(crate) fn header(&self) -> MetadataValue<Ascii> {
         self.header.clone()
     }

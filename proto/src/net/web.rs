@@ -4,21 +4,18 @@
 //! tells TLS from plain HTTP. Health checks use plain HTTP.
 
 use std::fmt;
-use std::io::{self, IoSlice};
-use std::pin::Pin;
+use std::io;
 use std::sync::Arc;
-use std::task::{Context, Poll};
 
-use crate::platform::ByteStream;
 use rustls::ServerConfig;
 use rustls::client::verify_server_name;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
 use rustls::server::ParsedCertificate;
-use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, ReadBuf};
+use tokio::io::AsyncReadExt;
 use tokio_rustls::TlsAcceptor;
-use tokio_rustls::server::TlsStream;
 
-use crate::net::incoming::{AcceptedConnection, Caller};
+use crate::net::accepted_stream::AcceptedStream;
+use crate::net::incoming::AcceptedConnection;
 
 /// First byte of every TLS connection: the type of a handshake record.
 const HANDSHAKE: u8 = 0x16;
@@ -68,156 +65,21 @@ impl WebTls {
     }
 }
 
-/// An accepted connection, with TLS or without.
-#[derive(Debug)]
-pub struct WebStream {
-    kind: Kind,
-    caller: Caller,
-}
-
-#[derive(Debug)]
-enum Kind {
-    Tls(Box<TlsStream<Prefixed>>),
-    Plain(Prefixed),
-}
-
-impl WebStream {
-    /// Waits for the first byte and, if that begins a TLS handshake, for its end. The connection's
-    /// own time limit bounds the wait.
-    ///
-    /// # Errors
-    /// If the connection ends before that, or the handshake fails.
-    pub async fn accept(
-        mut connection: AcceptedConnection,
-        tls: Option<&WebTls>,
-    ) -> io::Result<Self> {
-        let caller = connection.caller();
-        let first = connection.read_u8().await?;
-        let prefixed = Prefixed { first: Some(first), connection };
-        let kind = match tls {
-            Some(tls) if first == HANDSHAKE => {
-                Kind::Tls(Box::new(tls.acceptor.accept(prefixed).await?))
-            }
-            _ => Kind::Plain(prefixed),
-        };
-        Ok(Self { kind, caller })
-    }
-
-    /// Whether the connection is encrypted.
-    #[must_use]
-    pub fn is_encrypted(&self) -> bool {
-        matches!(self.kind, Kind::Tls(_))
-    }
-
-    /// The connection, to be admitted by an authorised request.
-    #[must_use]
-    pub fn caller(&self) -> Caller {
-        self.caller.clone()
-    }
-
-    fn stream(&mut self) -> Pin<&mut dyn ByteStream> {
-        let stream: &mut dyn ByteStream = match &mut self.kind {
-            Kind::Tls(stream) => &mut **stream,
-            Kind::Plain(stream) => stream,
-        };
-        Pin::new(stream)
-    }
-}
-
-impl AsyncRead for WebStream {
-    fn poll_read(
-        self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-        buffer: &mut ReadBuf<'_>,
-    ) -> Poll<io::Result<()>> {
-        self.get_mut().stream().poll_read(context, buffer)
-    }
-}
-
-impl AsyncWrite for WebStream {
-    fn poll_write(
-        self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-        bytes: &[u8],
-    ) -> Poll<io::Result<usize>> {
-        self.get_mut().stream().poll_write(context, bytes)
-    }
-
-    fn poll_write_vectored(
-        self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-        parts: &[IoSlice<'_>],
-    ) -> Poll<io::Result<usize>> {
-        self.get_mut().stream().poll_write_vectored(context, parts)
-    }
-
-    fn is_write_vectored(&self) -> bool {
-        match &self.kind {
-            Kind::Tls(stream) => stream.is_write_vectored(),
-            Kind::Plain(stream) => stream.is_write_vectored(),
-        }
-    }
-
-    fn poll_flush(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        self.get_mut().stream().poll_flush(context)
-    }
-
-    fn poll_shutdown(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        self.get_mut().stream().poll_shutdown(context)
-    }
-}
-
-/// A connection whose first byte has been read.
-#[derive(Debug)]
-struct Prefixed {
-    /// That byte, until it is read again.
-    first: Option<u8>,
+/// Waits for the first byte of a connection and, if that begins a TLS handshake and there is TLS, for its
+/// end. The connection's own time limit bounds the wait.
+///
+/// # Errors
+/// If the connection ends before that, or the handshake fails.
+pub async fn accept_web(
     connection: AcceptedConnection,
-}
-
-impl AsyncRead for Prefixed {
-    fn poll_read(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-        buffer: &mut ReadBuf<'_>,
-    ) -> Poll<io::Result<()>> {
-        if buffer.remaining() > 0
-            && let Some(first) = self.first.take()
-        {
-            buffer.put_slice(&[first]);
-            return Poll::Ready(Ok(()));
-        }
-        Pin::new(&mut self.connection).poll_read(context, buffer)
-    }
-}
-
-impl AsyncWrite for Prefixed {
-    fn poll_write(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-        bytes: &[u8],
-    ) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.connection).poll_write(context, bytes)
-    }
-
-    fn poll_write_vectored(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-        parts: &[IoSlice<'_>],
-    ) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.connection).poll_write_vectored(context, parts)
-    }
-
-    fn is_write_vectored(&self) -> bool {
-        self.connection.is_write_vectored()
-    }
-
-    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.connection).poll_flush(context)
-    }
-
-    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.connection).poll_shutdown(context)
+    tls: Option<&WebTls>,
+) -> io::Result<AcceptedStream> {
+    let mut stream = AcceptedStream::plain(connection);
+    let first = stream.read_u8().await?;
+    stream.unread(&[first]);
+    match tls.filter(|_| first == HANDSHAKE) {
+        Some(tls) => stream.encrypted(&tls.acceptor).await,
+        None => Ok(stream),
     }
 }
 

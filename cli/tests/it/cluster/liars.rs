@@ -9,7 +9,7 @@ use strata_proto::v1::exchange_service_server::{ExchangeService, ExchangeService
 use tokio::net::TcpListener;
 use tokio::sync::mpsc;
 use tokio_stream::wrappers::{ReceiverStream, TcpListenerStream};
-use tonic::{Request, Response, Status, Streaming};
+use tonic::{Request, Response, Status};
 
 use crate::cluster::elastic::LONG;
 use crate::cluster::harness::{COORDINATOR, Cluster, WAIT_TIMEOUT};
@@ -29,7 +29,6 @@ fn refused<T>() -> Result<T, Status> {
 
 #[tonic::async_trait]
 impl ExchangeService for Liar {
-    type DeliverStream = Replies<v1::Receipt>;
     type FetchStream = ReceiverStream<Result<v1::FileChunk, Status>>;
     type FindPathStream = Replies<v1::PathPart>;
     type CheckStream = Replies<v1::CheckPart>;
@@ -47,13 +46,6 @@ impl ExchangeService for Liar {
             }
         });
         Ok(Response::new(ReceiverStream::new(replies)))
-    }
-
-    async fn deliver(
-        &self,
-        _: Request<Streaming<v1::Batch>>,
-    ) -> Result<Response<Self::DeliverStream>, Status> {
-        refused()
     }
 
     async fn find(&self, _: Request<v1::FindRequest>) -> Result<Response<v1::Found>, Status> {

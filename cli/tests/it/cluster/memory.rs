@@ -1,7 +1,7 @@
 //! Memory of a worker that receives more than fits its budget.
 
+use strata_proto::net::{FrameConnection, Security};
 use strata_proto::v1;
-use strata_proto::v1::exchange_service_client::ExchangeServiceClient;
 
 use crate::cluster::harness::{Cluster, free_port};
 
@@ -14,16 +14,16 @@ fn peak(pid: i32) -> u64 {
 
 /// Sends a batch of an epoch that is over.
 async fn deliver(port: u16, bytes: usize) {
-    let channel = tonic::transport::Endpoint::from_shared(format!("http://127.0.0.1:{port}"));
-    let channel = channel.unwrap().connect().await.unwrap();
-    let mut exchange =
-        ExchangeServiceClient::new(channel).max_encoding_message_size(bytes + (1 << 20));
-    let batch =
-        v1::Batch { epoch: 1, sequence: 1, run: vec![7; bytes].into(), ..v1::Batch::default() };
-    // The worker refuses it.
-    if let Ok(answer) = exchange.deliver(tokio_stream::iter([batch])).await {
-        answer.into_inner().message().await.unwrap_err();
-    }
+    let url = format!("http://127.0.0.1:{port}");
+    let connection = Security::default().connect_frames(&url).await.unwrap();
+    let FrameConnection { mut reader, mut writer } = connection;
+    let welcome = reader.next::<v1::Reply>(1 << 20).await.unwrap();
+    assert_eq!(welcome, v1::Reply::default());
+    let run = vec![7; bytes].into();
+    writer.add(&v1::Batch { epoch: 1, sequence: 1, run, ..v1::Batch::default() });
+    writer.send().await.unwrap();
+    let reply = reader.next::<v1::Reply>(1 << 20).await.unwrap();
+    assert!(reply.refusal.is_some(), "{reply:?}");
 }
 
 #[test]

@@ -8,9 +8,11 @@ use std::time::{Duration, Instant};
 
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
 use strata_proto::net::{
-    ClusterCertificates, ConnectionLimits, Incoming, NetError, Security, TlsFiles, Token, health,
-    limits,
+    ClusterCertificates, ConnectionLimits, FrameConnection, NetError, Security, TlsFiles, Token,
+    health, limits,
 };
+use strata_proto::v1;
+use strata_proto::v1::refusal::Reason;
 use tempfile::TempDir;
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
@@ -61,12 +63,21 @@ impl Node {
         let listener = TcpListener::bind(addr).await.unwrap();
         let addr = listener.local_addr().unwrap();
         security.check_listen(addr).unwrap();
-        let router = security.server().unwrap().layer(security.guard()).add_service(service);
+        let router = security.server().layer(security.guard()).add_service(service);
         let (stop, stopped) = oneshot::channel::<()>();
+        let port = security.port(Box::new(listener), ConnectionLimits::grpc()).unwrap();
         let task = tokio::spawn(async move {
-            let incoming = Incoming::new(Box::new(listener), ConnectionLimits::grpc());
+            // Echoes the batches of connections of frames as receipts.
+            let (port, mut frames) = port.with_frames();
+            tokio::spawn(async move {
+                while let Some(mut connection) = frames.recv().await {
+                    let batch = connection.reader.next::<v1::Batch>(100).await.unwrap();
+                    connection.writer.add(&receipt(batch.sequence));
+                    connection.writer.send().await.unwrap();
+                }
+            });
             let stopped = async move { drop(stopped.await) };
-            router.serve_with_incoming_shutdown(incoming, stopped).await.unwrap();
+            router.serve_with_incoming_shutdown(port, stopped).await.unwrap();
         });
         Node { addr, stop, task }
     }
@@ -84,6 +95,52 @@ impl Node {
     fn https(&self) -> String {
         format!("https://localhost:{}", self.addr.port())
     }
+}
+
+fn receipt(sequence: u64) -> v1::Reply {
+    v1::Reply { sequence, refusal: None }
+}
+
+/// Sends a batch over a connection of frames. Returns the answers to greeting and batch.
+async fn exchange(url: &str, security: &Security) -> Result<[v1::Reply; 2], String> {
+    let connection = security.connect_frames(url).await.map_err(|error| error.to_string())?;
+    let FrameConnection { mut reader, mut writer } = connection;
+    let welcome: v1::Reply = reader.next(1000).await.map_err(|error| error.to_string())?;
+    if let Some(refusal) = welcome.refusal {
+        assert_eq!(refusal.reason(), Reason::Unauthenticated);
+        return Err(refusal.message);
+    }
+    writer.add(&v1::Batch { sequence: 7, ..v1::Batch::default() });
+    writer.send().await.unwrap();
+    Ok([welcome, reader.next(1000).await.unwrap()])
+}
+
+#[tokio::test]
+async fn frames_need_the_token_and_the_certificate_as_calls_do() {
+    let answers = Ok([receipt(0), receipt(7)]);
+    let node = Node::start(&plain(Some(SECRET))).await;
+    assert_eq!(exchange(&node.http(), &plain(Some(SECRET))).await, answers);
+    assert_eq!(exchange(&node.http(), &plain(None)).await, Err("no token".to_owned()));
+    let wrong = plain(Some("another-horse-battery"));
+    assert_eq!(exchange(&node.http(), &wrong).await, Err("wrong token".to_owned()));
+    let open = Node::start(&plain(None)).await;
+    assert_eq!(exchange(&open.http(), &plain(Some(SECRET))).await, answers);
+
+    let authority = Authority::new();
+    let node = Node::start(&authority.security(Some("node"), true)).await;
+    let url = node.https();
+    assert_eq!(exchange(&url, &authority.security(Some("node"), true)).await, answers);
+    // Calls and frames share the port.
+    health(&url, &authority.security(Some("node"), true), TIMEOUT).await.unwrap();
+    let without = exchange(&url, &authority.security(None, true)).await.unwrap_err();
+    assert!(without.contains("the node requires a certificate"), "{without}");
+    let stranger = Authority::new();
+    let other = exchange(&url, &stranger.security(Some("node"), true)).await.unwrap_err();
+    assert!(other.contains("has not signed the node's certificate"), "{other}");
+    let plaintext = exchange(&node.http(), &plain(Some(SECRET))).await.unwrap_err();
+    assert!(!plaintext.is_empty());
+    let missing = exchange(&url, &plain(Some(SECRET))).await.unwrap_err();
+    assert!(missing.contains("give `tls_ca`"), "{missing}");
 }
 
 /// The error of a health check that the node refuses.
@@ -360,7 +417,7 @@ fn errors_name_unusable_files() {
 #[test]
 fn an_authority_without_a_certificate_does_not_open_a_listener() {
     let authority = Authority::new();
-    let error = authority.security(None, true).server().map(drop).unwrap_err().to_string();
+    let error = authority.security(None, true).check_server().unwrap_err().to_string();
     for setting in ["`tls_ca`", "`tls_cert`", "`tls_key`"] {
         assert!(error.contains(setting), "{error}");
     }
