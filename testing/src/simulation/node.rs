@@ -57,6 +57,8 @@ struct Running {
 pub(crate) struct Host {
     pub(crate) id: HostId,
     pub(crate) disk: Arc<Disk>,
+    /// The URL at which a worker on it reaches the coordinator.
+    pub(crate) coordinator: String,
     network: Arc<Network>,
     settings: Settings,
     running: Option<Running>,
@@ -73,7 +75,8 @@ impl Host {
     pub(crate) fn new(id: HostId, network: &Arc<Network>, settings: &Settings) -> io::Result<Host> {
         let disk = Disk::new(&network.world)?;
         let (network, settings) = (Arc::clone(network), settings.clone());
-        Ok(Host { id, disk, network, settings, running: None, paused: false })
+        let coordinator = coordinator_url();
+        Ok(Host { id, disk, coordinator, network, settings, running: None, paused: false })
     }
 
     pub(crate) fn is_running(&self) -> bool {
@@ -134,7 +137,7 @@ impl Host {
 
     fn worker_options(&self, platform: Arc<dyn Platform>) -> NodeOptions {
         NodeOptions {
-            coordinator: coordinator_url(),
+            coordinator: self.coordinator.clone(),
             name: format!("w{}", self.id),
             is_named: true,
             data_dir: self.disk.data(),

@@ -103,8 +103,8 @@ struct Cluster {
     network: Arc<Network>,
     hosts: Vec<Host>,
     clones: Vec<(Duration, Host)>,
-    /// The process of a Byzantine worker, with its task.
-    byzantine: Option<(Arc<Process>, tokio::task::JoinHandle<()>)>,
+    /// A Byzantine worker, with the process of its proxy.
+    byzantine: Option<(Host, Arc<Process>)>,
     /// Since when each host has had no process.
     down: BTreeMap<HostId, Duration>,
     schedule: Schedule,
@@ -202,7 +202,7 @@ impl Cluster {
             }
             self.supervise(now).await?;
             if healed.is_none() && now > last + TICK {
-                self.heal();
+                self.heal().await;
                 healed = Some(self.world.now());
             }
             if healed.is_some_and(|healed| now > healed + PATIENCE) {
@@ -224,7 +224,7 @@ impl Cluster {
         if removed.is_empty() || self.faults.any(&lost) {
             return Ok(());
         }
-        self.heal();
+        self.heal().await;
         let healed = self.world.now();
         while let Some(left) = self.folder_of(removed) {
             if self.world.now() > healed + PATIENCE {
@@ -294,7 +294,7 @@ impl Cluster {
             Fault::Full { host, full } => self.hosts[host].disk.set_full(full),
             Fault::Clock { by } => tokio::time::advance(by).await,
             Fault::Clone { host } => self.clone_host(host)?,
-            Fault::Byzantine { joins } => self.set_byzantine(joins)?,
+            Fault::Byzantine { joins } => self.set_byzantine(joins).await?,
             Fault::Backup => self.backup = self.hosts[COORDINATOR].disk.journal.backup(),
             Fault::Damage { .. } | Fault::DataLost { .. } | Fault::Restore | Fault::JournalLost => {
                 self.change_disk(fault)?
@@ -344,29 +344,31 @@ impl Cluster {
         Ok(())
     }
 
-    fn set_byzantine(&mut self, joins: bool) -> io::Result<()> {
-        if let Some((process, task)) = self.byzantine.take() {
-            process.kill();
-            task.abort();
-            self.network.crash(BYZANTINE, false);
+    async fn set_byzantine(&mut self, joins: bool) -> io::Result<()> {
+        if let Some((mut worker, proxy)) = self.byzantine.take() {
+            proxy.kill();
+            worker.crash(false).await?;
         }
         if joins {
+            let mut worker = Host::new(BYZANTINE, &self.network, &self.settings)?;
+            worker.coordinator = byzantine::proxy_url(BYZANTINE);
+            worker.start();
             let platform = self.platform(BYZANTINE)?;
-            let process = Arc::clone(&platform.process);
-            let task = self.world.runtime.spawn(async move {
-                let ended = byzantine::run(platform).await;
-                tracing::info!("the Byzantine worker has ended: {ended:?}");
+            let proxy = Arc::clone(&platform.process);
+            self.world.runtime.spawn(async move {
+                let ended = byzantine::proxy(platform, BYZANTINE).await;
+                tracing::info!("the proxy of the Byzantine worker has ended: {ended:?}");
             });
-            self.byzantine = Some((process, task));
+            self.byzantine = Some((worker, proxy));
         }
         Ok(())
     }
 
     /// Ends all faults.
-    fn heal(&mut self) {
+    async fn heal(&mut self) {
         tracing::info!("all faults end");
         self.network.heal();
-        let _ = self.set_byzantine(false);
+        let _ = self.set_byzantine(false).await;
         for host in &mut self.hosts {
             host.disk.set_full(false);
             host.set_paused(false);
@@ -376,6 +378,7 @@ impl Cluster {
 
     /// Ends all processes.
     async fn end(&mut self) {
+        let _ = self.set_byzantine(false).await;
         let clones = self.clones.iter_mut().map(|(_, clone)| clone);
         for host in self.hosts.iter_mut().chain(clones) {
             let _ = host.crash(false).await;
