@@ -43,7 +43,7 @@ mod key;
 mod layer;
 mod name;
 
-pub use dense::{DENSE_ENCODING, DenseEncoder, DenseNumbering, DenseReader};
+pub use dense::{DENSE_ENCODING, DenseEncoder, DenseNumbering, DenseReader, dense_excerpt};
 pub use diagram::{
     SnapshotSeal, check_diagram_snapshot, read_diagram_snapshot, write_diagram_snapshot,
 };
@@ -63,9 +63,9 @@ pub use job::{
 };
 pub use key::{EntryKey, KeyRange};
 pub use layer::{
-    BlockEncoder, BlockMeta, EncodeOptions, ExpectedFile, FileKind, FilePart, Layer, LayerCursor,
-    LayerHeader, LayerTotals, LayerWriter, List, ListBuf, LocalWidth, LocalWord, MAX_ENTRY_WORDS,
-    RecycledFile, Sample, ShardCount, ShardEntry, VerifiedCounts, Word,
+    BlockEncoder, BlockMeta, EncodeOptions, Excerpt, ExcerptPool, ExpectedFile, FileKind, FilePart,
+    Layer, LayerCursor, LayerHeader, LayerTotals, LayerWriter, List, ListBuf, LocalWidth,
+    LocalWord, MAX_ENTRY_WORDS, RecycledFile, Sample, ShardCount, ShardEntry, VerifiedCounts, Word,
 };
 pub use name::check_name;
 pub use strata_space::{Digest, Weight};

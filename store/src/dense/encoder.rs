@@ -82,7 +82,7 @@ impl DenseEncoder {
         }
         meta.last = key(first + (words.len() / rows) as u32 - 1);
         self.buffer.clear();
-        chunk::encode(self.numbering.fingerprint, words, &mut self.buffer);
+        chunk::encode(self.numbering.fingerprint, words, meta.states, &mut self.buffer);
         meta.offset = to.append(&self.buffer)?;
         meta.stored_len = self.buffer.len() as u32;
         meta.raw_len = size_of_val(words) as u32;

@@ -5,10 +5,12 @@
 
 mod chunk;
 mod encoder;
+mod excerpt;
 mod numbering;
 mod reader;
 
 pub use encoder::DenseEncoder;
+pub use excerpt::dense_excerpt;
 pub use numbering::{DENSE_ENCODING, DenseNumbering};
 pub use reader::DenseReader;
 

@@ -46,6 +46,12 @@ impl DenseNumbering {
         Ok(blocks as u32)
     }
 
+    /// The most blocks of a chunk, at least 1.
+    #[must_use]
+    pub fn chunk_blocks(&self) -> u32 {
+        self.blocks_per_chunk() as u32
+    }
+
     pub(super) fn blocks_per_chunk(&self) -> usize {
         (CHUNK_WORDS / self.rows.max(1) as usize).max(1)
     }

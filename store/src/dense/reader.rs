@@ -69,6 +69,31 @@ impl<'a> DenseReader<'a> {
         Ok(())
     }
 
+    /// Reads the blocks from `first` on that have states: sets their words, a word for each row, and their
+    /// counts, one for each block, to the number of words with states. The other words stay as they are. All
+    /// counts must be 0. Checks the number of states of whole chunks against the index.
+    ///
+    /// # Errors
+    /// Those of [`Self::read`].
+    pub fn read_filled(&self, first: u32, words: &mut [u64], counts: &mut [u32]) -> Result<()> {
+        let rows = self.numbering.rows as usize;
+        for piece in self.pieces(first, words.len())? {
+            let (target, blocks) = (&mut words[piece.wanted.clone()], piece.wanted);
+            let counts = &mut counts[blocks.start / rows..blocks.end / rows];
+            if piece.part == (0..piece.words) {
+                decode_filled(self.layer, &self.numbering, piece.chunk, (target, counts))?;
+                continue;
+            }
+            let mut all = vec![0; piece.words];
+            decode(self.layer, &self.numbering, piece.chunk, &mut all)?;
+            target.copy_from_slice(&all[piece.part]);
+            for (count, words) in counts.iter_mut().zip(target.chunks_exact(rows)) {
+                *count = words.iter().map(|word| u32::from(*word != 0)).sum();
+            }
+        }
+        Ok(())
+    }
+
     /// Adds the states of blocks from `first` on to `words`: a word for each row.
     ///
     /// # Errors
@@ -143,11 +168,16 @@ impl<'a> DenseReader<'a> {
 
     /// The chunks that overlap a range of blocks.
     fn chunks(&self, blocks: &Range<u32>) -> &'a [BlockMeta] {
-        let chunks = self.layer.blocks();
-        let from = chunks.partition_point(|chunk| chunk.last < key(blocks.start));
-        let to = chunks.partition_point(|chunk| chunk.first < key(blocks.end));
-        chunks.get(from..to).unwrap_or_default()
+        chunks_near(self.layer, blocks)
     }
+}
+
+/// The chunks of a layer that overlap a range of blocks.
+pub(super) fn chunks_near<'a>(layer: &'a Layer, blocks: &Range<u32>) -> &'a [BlockMeta] {
+    let chunks = layer.blocks();
+    let from = chunks.partition_point(|chunk| chunk.last < key(blocks.start));
+    let to = chunks.partition_point(|chunk| chunk.first < key(blocks.end));
+    chunks.get(from..to).unwrap_or_default()
 }
 
 /// A chunk that overlaps the wanted words.
@@ -177,22 +207,60 @@ fn decode(
     chunk: &BlockMeta,
     words: &mut [u64],
 ) -> Result<()> {
-    let corrupt = |at: usize, expected: String, found: String| {
-        StoreError::corrupt(&layer.name(), chunk.offset + at as u64, expected, found)
-    };
     let mut buffer = Vec::new();
-    let len = chunk.stored_len as usize;
-    let stored = layer.data().source.read(chunk.offset, len, &mut buffer)?;
+    let stored = read_stored(layer, chunk, &mut buffer)?;
+    let decoded = chunk::decode(stored, numbering.fingerprint, words);
+    decoded.map_err(|wrong| corrupt(layer, chunk, wrong))?;
+    let lanes = words.iter().fold(0, |lanes, word| lanes | word);
+    check_lanes(layer, numbering, chunk, lanes)
+}
+
+/// Reads, checks and decodes the blocks of a chunk that have states, as [`DenseReader::read_filled`] does.
+fn decode_filled(
+    layer: &Layer,
+    numbering: &DenseNumbering,
+    chunk: &BlockMeta,
+    to: (&mut [u64], &mut [u32]),
+) -> Result<()> {
+    let mut buffer = Vec::new();
+    let stored = read_stored(layer, chunk, &mut buffer)?;
+    let (fingerprint, rows) = (numbering.fingerprint, numbering.rows as usize);
+    let decoded = chunk::decode_filled(stored, fingerprint, rows, to);
+    let decoded = decoded.map_err(|wrong| corrupt(layer, chunk, wrong))?;
+    if decoded.states != u64::from(chunk.states) {
+        let expected = format!("{} states", chunk.states);
+        return Err(corrupt(layer, chunk, (0, expected, decoded.states.to_string())));
+    }
+    check_lanes(layer, numbering, chunk, decoded.lanes)
+}
+
+/// The stored bytes of a chunk.
+fn read_stored<'a>(
+    layer: &'a Layer,
+    chunk: &BlockMeta,
+    buffer: &'a mut Vec<u8>,
+) -> Result<&'a [u8]> {
+    let stored = layer.data().source.read(chunk.offset, chunk.stored_len as usize, buffer)?;
     let checksum = xxh3_64(stored);
     if checksum != chunk.checksum {
         let expected = format!("chunk checksum {:016x}", chunk.checksum);
-        return Err(corrupt(0, expected, format!("{checksum:016x}")));
+        return Err(corrupt(layer, chunk, (0, expected, format!("{checksum:016x}"))));
     }
-    chunk::decode(stored, numbering.fingerprint, words)
-        .map_err(|(at, expected, found)| corrupt(at, expected, found))?;
-    let used = words.iter().fold(0, |used, word| used | word);
-    if used & !numbering.lane_mask() != 0 {
-        return Err(corrupt(0, "states in lanes".to_owned(), "others".to_owned()));
+    Ok(stored)
+}
+
+fn corrupt(layer: &Layer, chunk: &BlockMeta, (at, expected, found): chunk::Wrong) -> StoreError {
+    StoreError::corrupt(&layer.name(), chunk.offset + at as u64, expected, found)
+}
+
+fn check_lanes(
+    layer: &Layer,
+    numbering: &DenseNumbering,
+    chunk: &BlockMeta,
+    lanes: u64,
+) -> Result<()> {
+    if lanes & !numbering.lane_mask() == 0 {
+        return Ok(());
     }
-    Ok(())
+    Err(corrupt(layer, chunk, (0, "states in lanes".to_owned(), "others".to_owned())))
 }

@@ -1,3 +1,4 @@
+use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -8,6 +9,7 @@ use super::*;
 use crate::error::{Result, StoreError};
 use crate::fs::faulty::FaultyFs;
 use crate::fs::file_system::Fs;
+use crate::layer::excerpt::Excerpt;
 use crate::layer::file::{ExpectedFile, Layer};
 use crate::layer::format::{FileKind, LayerHeader, LayerTotals};
 use crate::layer::writer::LayerWriter;
@@ -62,6 +64,51 @@ fn words(lanes: u32) -> impl Strategy<Value = Vec<u64>> {
     })
 }
 
+fn expected(layer: &Layer) -> ExpectedFile<'_> {
+    let (bytes, seal, kind) = (layer.file_bytes(), layer.seal(), FileKind::Dense);
+    ExpectedFile { job: "job", kind, depth: 4, bytes, seal }
+}
+
+#[test]
+fn a_chunk_that_an_excerpt_lacks_or_that_is_damaged_is_an_error() {
+    let numbering = DenseNumbering { blocks: 100, rows: 1 << 14, lanes: 64, ..NUMBERING };
+    let words: Vec<u64> =
+        (0..10_u64 << 14).map(|word: u64| word.wrapping_mul(0x9249_2492_4924_9249)).collect();
+    let layer = layer(numbering, &words, 10);
+    assert_eq!((layer.blocks().len(), numbering.chunk_blocks()), (5, 2));
+    let image = layer.image().unwrap();
+    let excerpt = |blocks: Range<u32>, damaged: u64| {
+        let mut excerpt = Excerpt::default();
+        for range in dense_excerpt(&layer, &[blocks]) {
+            let mut bytes = image[range.start as usize..range.end as usize].to_vec();
+            if range.contains(&damaged) {
+                bytes[(damaged - range.start) as usize] ^= 4;
+            }
+            excerpt.insert(range.start, &bytes);
+        }
+        Layer::from_excerpt(excerpt, "excerpt", &expected(&layer))
+    };
+    let read = |layer: &Layer, blocks: Range<u32>| {
+        let (mut filled, mut counts) = (vec![0; blocks.len() << 14], vec![0; blocks.len()]);
+        let reader = DenseReader::new(layer, numbering).unwrap();
+        reader.read_filled(blocks.start, &mut filled, &mut counts).map(|()| filled)
+    };
+    let some = excerpt(3..7, u64::MAX).unwrap();
+    assert!(some.file_bytes() > 300 << 10);
+    assert!(read(&some, 2..8).unwrap() == words[2 << 14..8 << 14]);
+    for blocks in [0..1, 1..4, 7..9, 9..10] {
+        let error = read(&some, blocks.clone()).unwrap_err().to_string();
+        assert!(error.contains("an excerpt without them"), "{blocks:?}: {error}");
+    }
+    let damaged = layer.blocks()[2].offset + 9;
+    let error = read(&excerpt(3..7, damaged).unwrap(), 4..6).unwrap_err();
+    assert!(error.is_corrupt() && error.to_string().contains("checksum"), "{error}");
+    // The index, and the header.
+    for damaged in [layer.file_bytes() - 200, 12] {
+        assert!(excerpt(3..7, damaged).unwrap_err().is_corrupt());
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
@@ -84,7 +131,26 @@ proptest! {
             visited[first as usize * 3..][..chunk.len()].copy_from_slice(chunk);
             Ok::<(), StoreError>(())
         }).unwrap();
-        prop_assert_eq!(visited, words);
+        prop_assert_eq!(&visited, &words);
+        // Only the blocks with states, of a part of the file.
+        let from_file = |range: Range<u64>| {
+            let range = range.start as usize..range.end as usize;
+            (range.start as u64, &layer.image().unwrap()[range])
+        };
+        let mut excerpt = Excerpt::default();
+        for range in dense_excerpt(&layer, &[from as u32..to as u32]) {
+            let (offset, bytes) = from_file(range);
+            excerpt.insert(offset, bytes);
+        }
+        let expect = expected(&layer);
+        let excerpt = Layer::from_excerpt(excerpt, "excerpt", &expect).unwrap();
+        let (mut filled, mut counts) = (vec![7; part.len()], vec![0; to - from]);
+        let reader = DenseReader::new(&excerpt, NUMBERING).unwrap();
+        reader.read_filled(from as u32, &mut filled, &mut counts).unwrap();
+        for ((filled, count), words) in filled.chunks(3).zip(counts).zip(part.chunks(3)) {
+            prop_assert_eq!(count as usize, words.iter().filter(|word| **word != 0).count());
+            prop_assert!(count == 0 || filled == words);
+        }
     }
 }
 

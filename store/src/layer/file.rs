@@ -1,5 +1,6 @@
 //! Sealed layer files: immutable, in memory or on disk.
 
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -7,6 +8,7 @@ use crate::error::{Result, StoreError};
 use crate::fs::durable::{parent, remove_if_present, write_durably};
 use crate::fs::file_system::Fs;
 use crate::key::EntryKey;
+use crate::layer::excerpt::{Excerpt, Remote};
 use crate::layer::format::{self, FileKind, LayerHeader, LayerTotals, Layout};
 use crate::layer::index::{BlockMeta, ShardEntry};
 use crate::layer::recycled::{RecycledFile, Unsealed};
@@ -72,6 +74,48 @@ impl Layer {
         let source = in_memory(bytes, &name);
         let layout = check_file(&name, &source, expect)?;
         Ok(Self::new(source, layout, Vec::new()))
+    }
+
+    /// Opens a layer from an excerpt of its file, which must have its header and its index. They are checked as
+    /// by [`Layer::open`]; a read of other bytes that are missing is an error. `name` replaces the path in
+    /// messages.
+    ///
+    /// # Errors
+    /// `Corrupt` if the excerpt is damaged, lacks the header or the index, or is not of the expected file.
+    pub fn from_excerpt(excerpt: Excerpt, name: &str, expect: &ExpectedFile<'_>) -> Result<Self> {
+        let name = PathBuf::from(name);
+        let content = Content::Remote(Remote { excerpt, len: expect.bytes, name: name.clone() });
+        let source = Source::new(content, Location::default());
+        let layout = check_file(&name, &source, expect)?;
+        Ok(Self::new(source, layout, Vec::new()))
+    }
+
+    /// Reads bytes of the file, unchecked.
+    ///
+    /// # Errors
+    /// `Read` if the file cannot be read there, `Corrupt` if it ends before, `Io` or `NotFound` if a closed
+    /// file cannot be opened.
+    pub fn read(&self, range: Range<u64>) -> Result<Vec<u8>> {
+        let len = range.end.saturating_sub(range.start) as usize;
+        let mut buffer = Vec::new();
+        if !self.data.source.is_file() {
+            return Ok(self.data.source.read(range.start, len, &mut buffer)?.to_vec());
+        }
+        // The bytes of a file are read into the buffer.
+        self.data.source.read(range.start, len, &mut buffer)?;
+        Ok(buffer)
+    }
+
+    /// Number of bytes of the file that are at hand: of an excerpt fewer than [`Self::file_bytes`].
+    #[must_use]
+    pub fn held_bytes(&self) -> u64 {
+        self.data.source.held_bytes().unwrap_or(self.file_bytes())
+    }
+
+    /// Whether the bytes of a range are there; false if the layer is an excerpt that lacks some of them.
+    #[must_use]
+    pub fn holds(&self, range: Range<u64>) -> bool {
+        self.data.source.holds(range)
     }
 
     /// Opens a layer from an image, such as [`Layer::image`], without a record of its length and seal.

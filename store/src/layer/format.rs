@@ -26,6 +26,8 @@ const MAX_BLOCK_STATES: u64 = 128 << 20;
 /// Header bytes before the job id.
 const HEADER_FIXED: usize = 20;
 const MAX_JOB: usize = 255;
+/// The most bytes of a header.
+pub(crate) const HEADER_MOST: u64 = (HEADER_FIXED + MAX_JOB) as u64;
 pub(crate) const TRAILER: usize = 96;
 const BLOCK_ENTRY: usize = 72;
 const SHARD_ENTRY: usize = 24;

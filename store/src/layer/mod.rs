@@ -4,6 +4,7 @@ pub(crate) mod bits;
 pub(crate) mod columns;
 pub(crate) mod cursor;
 pub(crate) mod encoder;
+pub(crate) mod excerpt;
 pub(crate) mod file;
 pub(crate) mod format;
 pub(crate) mod gaps;
@@ -22,6 +23,7 @@ pub(crate) mod writer;
 
 pub use cursor::LayerCursor;
 pub use encoder::{BlockEncoder, EncodeOptions};
+pub use excerpt::{Excerpt, ExcerptPool};
 pub use file::{ExpectedFile, Layer};
 pub use format::{FileKind, LayerHeader, LayerTotals};
 pub use index::{BlockMeta, FilePart, MAX_ENTRY_WORDS, ShardCount, ShardEntry};

@@ -5,12 +5,14 @@
 //! it would end the process with SIGBUS. A block is checked and decompressed in the buffer, so the
 //! decompressed bytes are those that were checked.
 
+use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::error::{Result, StoreError};
 use crate::fs::file_system::{Fs, FsFile, FsRead};
 use crate::fs::reading::{ends_early, read_exact};
+use crate::layer::excerpt::Remote;
 
 /// The most bytes of a buffer that is kept. The buffer of a larger block is freed after decoding.
 const KEPT_BYTES: usize = 1 << 20;
@@ -30,6 +32,8 @@ pub(crate) enum Content {
         /// Name in messages while there is no path.
         name: PathBuf,
     },
+    /// Some bytes of a file that is elsewhere.
+    Remote(Remote),
     /// A file on disk, open for reading; None if each read opens the file, see [`Source::close`].
     File(Mutex<Option<Arc<dyn FsRead>>>),
 }
@@ -63,6 +67,7 @@ impl Source {
     pub(crate) fn len(&self) -> Result<u64> {
         match &self.content {
             Content::Memory { bytes, .. } => Ok(bytes.len() as u64),
+            Content::Remote(Remote { len, .. }) => Ok(*len),
             Content::File(open) => {
                 self.reader(open)?.size().map_err(StoreError::io("read", &self.name()))
             }
@@ -87,6 +92,9 @@ impl Source {
                     let left = (bytes.len() as u64).saturating_sub(offset);
                     ends_early(name, offset, len, left as usize)
                 })
+            }
+            Content::Remote(Remote { excerpt, name, .. }) => {
+                excerpt.read(name, offset, len, buffer)
             }
             Content::File(open) => {
                 let reader = self.reader(open)?;
@@ -128,11 +136,32 @@ impl Source {
         lock(&self.location).open = None;
     }
 
+    /// Bytes of an excerpt; None for a whole file.
+    pub(crate) fn held_bytes(&self) -> Option<u64> {
+        match &self.content {
+            Content::Remote(Remote { excerpt, .. }) => Some(excerpt.len()),
+            Content::Memory { .. } | Content::File(_) => None,
+        }
+    }
+
+    /// Whether the bytes are in a file on disk.
+    pub(crate) fn is_file(&self) -> bool {
+        matches!(self.content, Content::File(_))
+    }
+
+    /// Whether all bytes of a range are there: of an excerpt some may be missing.
+    pub(crate) fn holds(&self, range: Range<u64>) -> bool {
+        match &self.content {
+            Content::Remote(Remote { excerpt, .. }) => excerpt.holds(range),
+            Content::Memory { .. } | Content::File(_) => true,
+        }
+    }
+
     /// The bytes of a file in memory.
     pub(crate) fn memory(&self) -> Option<&[u8]> {
         match &self.content {
             Content::Memory { bytes, .. } => Some(bytes),
-            Content::File(_) => None,
+            Content::Remote(_) | Content::File(_) => None,
         }
     }
 
@@ -143,7 +172,7 @@ impl Source {
     /// Splits the source into the file open for reading and the location.
     pub(crate) fn into_parts(self) -> (Option<Arc<dyn FsRead>>, Location) {
         let reader = match self.content {
-            Content::Memory { .. } => None,
+            Content::Memory { .. } | Content::Remote(_) => None,
             Content::File(open) => open.into_inner().unwrap_or_else(PoisonError::into_inner),
         };
         (reader, self.location.into_inner().unwrap_or_else(PoisonError::into_inner))
@@ -153,7 +182,9 @@ impl Source {
     pub(crate) fn name(&self) -> PathBuf {
         match (&lock(&self.location).file, &self.content) {
             (Some((_, path)), _) => path.clone(),
-            (None, Content::Memory { name, .. }) => name.clone(),
+            (None, Content::Memory { name, .. } | Content::Remote(Remote { name, .. })) => {
+                name.clone()
+            }
             // A file on disk always has a path.
             (None, Content::File(_)) => PathBuf::default(),
         }
