@@ -30,6 +30,12 @@ pub enum SearchError {
         /// The layer that was loaded later.
         depth: u32,
     },
+    /// States were added to a block that the search does not make.
+    #[error("block {block} is not one of this search")]
+    NotOwn {
+        /// The block.
+        block: u32,
+    },
     /// A push was requested for a space with folded blocks, which can only be pulled.
     #[error("symmetric blocks are folded, so layers are pulled and never pushed")]
     Push,

@@ -36,6 +36,7 @@
 //! - `layers`: the stored layers that a search by parts reads and writes
 //! - `thin`: the layer after a thin one, from a list of successors
 //! - `parts`: a layer of a range of blocks, from layers that are stored elsewhere
+//! - `share`: some of the blocks in memory, from the current layer of those that lead to them
 //!
 //! ```
 //! use std::sync::Arc;
@@ -65,6 +66,7 @@ mod parts;
 mod pass;
 mod plane;
 mod search;
+mod share;
 mod tasks;
 mod thin;
 
@@ -75,3 +77,4 @@ pub use layers::PartLayers;
 pub use options::{Direction, Options};
 pub use parts::PartSearch;
 pub use search::{Search, Step};
+pub use share::{ShareSearch, sources};

@@ -96,7 +96,7 @@ impl<'a> Part<'a> {
     }
 
     /// Splits off the blocks before the block `end`.
-    fn split_off(&mut self, end: usize, rows: usize) -> Part<'a> {
+    pub(crate) fn split_off(&mut self, end: usize, rows: usize) -> Part<'a> {
         fn take<'a, T>(slice: &mut &'a mut [T], count: usize) -> &'a mut [T] {
             let (taken, rest) = std::mem::take(slice).split_at_mut(count);
             *slice = rest;

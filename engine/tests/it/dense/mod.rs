@@ -6,6 +6,7 @@ mod layers;
 mod parts;
 mod published;
 mod puzzles;
+mod share;
 
 use strata_engine::dense::Search;
 use strata_space::LayerStats;
