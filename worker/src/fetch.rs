@@ -19,7 +19,7 @@ use crate::state::NodeState;
 use crate::transfer::{LocalCopy, failed};
 
 /// Attempts to copy a file from a worker.
-const ATTEMPTS: u32 = 3;
+pub(crate) const ATTEMPTS: u32 = 3;
 
 /// Fetches a file into the job's folder, under `name` there.
 ///
@@ -57,7 +57,7 @@ pub(crate) fn fetch_file(
 }
 
 /// Turns the error of a transfer into that of fetching `record`.
-fn refusal(error: TransferError, record: &CheckpointFile) -> FetchError {
+pub(crate) fn refusal(error: TransferError, record: &CheckpointFile) -> FetchError {
     let (file, worker) = (record.file.clone(), record.worker);
     match error {
         TransferError::Local(error) => FetchError::Local(error),
@@ -139,8 +139,11 @@ impl Source<'_> {
         let channel = self.security.connect(self.address).await;
         let channel = channel.map_err(|error| TransferError::Source(error.to_string()))?;
         let mut client = ExchangeServiceClient::new(channel);
-        let request =
-            v1::FetchRequest { job: job.to_owned(), file: Some(convert::file_to(record)) };
+        let request = v1::FetchRequest {
+            job: job.to_owned(),
+            file: Some(convert::file_to(record)),
+            blocks: Vec::new(),
+        };
         let mut pace = Pace::of_bytes(self.window);
         let mut chunks = pace.wait(client.fetch(request)).await?.map_err(failure)?.into_inner();
         let mut copy = pace.exclude(LocalCopy::create(self.platform, to)).await?;
@@ -149,7 +152,7 @@ impl Source<'_> {
     }
 }
 
-fn failure(status: Status) -> TransferError {
+pub(crate) fn failure(status: Status) -> TransferError {
     let why = reported(&status_reason(&status));
     match status.code() {
         // A status made by the transport has a source. A damaged message is `Unavailable`.
@@ -226,8 +229,8 @@ mod tests {
             _: Request<v1::FetchRequest>,
         ) -> Result<Response<Self::FetchStream>, Status> {
             let call = self.calls.fetch_add(1, Ordering::Relaxed);
-            let chunk = Ok(v1::FileChunk { bytes: Bytes::from_static(CONTENT) });
-            let half = Ok(v1::FileChunk { bytes: Bytes::from_static(&CONTENT[..3]) });
+            let chunk = Ok(v1::FileChunk { bytes: Bytes::from_static(CONTENT), offset: 0 });
+            let half = Ok(v1::FileChunk { bytes: Bytes::from_static(&CONTENT[..3]), offset: 0 });
             let damaged = Err(Status::unavailable("damaged on its way"));
             Ok(Response::new(match self.fault {
                 Fault::Missing => return Err(Status::not_found("no such file")),
@@ -236,12 +239,12 @@ mod tests {
                     Box::pin(tokio_stream::iter([half, lost]))
                 }
                 Fault::Empty => {
-                    let empty = || Ok(v1::FileChunk { bytes: Bytes::new() });
+                    let empty = || Ok(v1::FileChunk { bytes: Bytes::new(), offset: 0 });
                     Box::pin(tokio_stream::iter(std::iter::repeat_with(empty)))
                 }
                 Fault::Trickle => {
                     let each = tokio::time::interval(Duration::from_millis(1));
-                    let byte = || Ok(v1::FileChunk { bytes: Bytes::from_static(&[7]) });
+                    let byte = || Ok(v1::FileChunk { bytes: Bytes::from_static(&[7]), offset: 0 });
                     Box::pin(IntervalStream::new(each).map(move |_| byte()))
                 }
                 Fault::Interrupted { times } if call < times => {

@@ -1,6 +1,7 @@
 //! Active job of an epoch: the search worker of `strata-run`, and the orders that make, load and save
 //! layers.
 
+use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::num::NonZeroU32;
 use std::ops::RangeInclusive;
@@ -8,7 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use strata_proto::net::{KeptFiles, convert};
+use strata_proto::net::{Connection, KeptFiles, convert};
 use strata_proto::platform::Instant;
 use strata_proto::v1;
 use strata_proto::v1::answer::Outcome;
@@ -20,12 +21,15 @@ use strata_run::{
 };
 use strata_space::SpaceError;
 use strata_space::dense::DenseSpace;
-use strata_store::{CheckpointFile, EncodeOptions, EngineKind, JobDir, JobSpec, LayerRecord};
+use strata_store::{
+    CheckpointFile, EncodeOptions, EngineKind, ExcerptPool, JobDir, JobSpec, LayerRecord,
+};
 use tokio::sync::Notify;
 
 use crate::barrier::LayerEnd;
 use crate::epoch::{Epoch, EpochParts};
 use crate::error::{FetchError, LinkError, OrderError};
+use crate::excerpt;
 use crate::exchange::RemoteExchange;
 use crate::fetch::fetch_file;
 use crate::folders::claim;
@@ -58,6 +62,9 @@ pub(crate) struct ActiveJob {
     worker: Box<dyn Work>,
     /// URLs of the other workers, by number.
     peers: HashMap<u16, String>,
+    /// Connections over which layers of other workers are fetched, by number.
+    connections: HashMap<u16, Connection>,
+    excerpts: Arc<ExcerptPool>,
     /// Whether a checkpoint is one file, which also holds the layer before its own.
     is_diagram: bool,
     /// Whether the peak of memory was reset at the start of this epoch.
@@ -137,7 +144,9 @@ impl ActiveJob {
         state.depth.store(0, Ordering::Relaxed);
         let (job, workers) = (epoch.folder.job(), members.len());
         tracing::info!(job, epoch = id.number, workers, "session started");
-        Ok(ActiveJob { epoch, worker, peers, is_diagram: spec.engine.is_symbolic(), has_peak })
+        let is_diagram = spec.engine.is_symbolic();
+        let (connections, excerpts) = Default::default();
+        Ok(ActiveJob { epoch, worker, peers, connections, excerpts, is_diagram, has_peak })
     }
 
     /// Executes an order for this job.
@@ -211,8 +220,8 @@ impl ActiveJob {
         Ok((report_to(&report), ends_window))
     }
 
-    /// Makes the layers of a window. First fetches the files of the current layer that other workers have
-    /// shared and this one reads.
+    /// Makes the layers of a window. First fetches what this worker reads of the files of the current layer
+    /// that other workers have shared.
     fn advance(
         &mut self,
         state: &Arc<NodeState>,
@@ -249,17 +258,24 @@ impl ActiveJob {
         Ok(layers(reports))
     }
 
-    /// Fetches the shared files that this worker reads, and replaces their names in `files` by
-    /// those of the copies.
+    /// Fetches the shared files that this worker reads. Excerpts go to the worker; of copies, the names in
+    /// `files` are replaced.
     fn fetch_shared(
-        &self,
+        &mut self,
         state: &NodeState,
         files: &mut [CheckpointFile],
     ) -> Result<FetchedFiles, OrderError> {
-        let folder = &self.epoch.folder;
-        let mut fetched = FetchedFiles { folder: folder.clone(), names: Vec::new(), bytes: 0 };
-        for file in files {
+        let folder = self.epoch.folder.clone();
+        let mut fetched = FetchedFiles { folder, names: Vec::new(), bytes: 0 };
+        // Each worker begins with another one, so that not all fetch from one at the same time.
+        let after = files.partition_point(|file| file.worker <= u32::from(self.epoch.own));
+        let (before, after) = files.split_at_mut(after);
+        for file in after.iter_mut().chain(before) {
             if file.states == 0 || !self.worker.reads(file.worker) {
+                continue;
+            }
+            if self.worker.excerpt(file.worker).is_some() {
+                self.fetch_excerpt(state, file)?;
                 continue;
             }
             let name = format!("shared-{:06}-{:03}.strata", file.depth, file.worker);
@@ -271,6 +287,37 @@ impl ActiveJob {
             file.file = name;
         }
         Ok(fetched)
+    }
+
+    /// Fetches the blocks that this worker reads of a shared file.
+    fn fetch_excerpt(
+        &mut self,
+        state: &NodeState,
+        file: &CheckpointFile,
+    ) -> Result<(), FetchError> {
+        let unavailable = |why: String| FetchError::Unavailable {
+            file: file.file.clone(),
+            worker: file.worker,
+            why,
+        };
+        let number = u16::try_from(file.worker).unwrap_or(u16::MAX);
+        let connection = match self.connections.entry(number) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(new) => {
+                let address = self.peers.get(&number);
+                let address =
+                    address.ok_or_else(|| unavailable("its address is not known".into()))?;
+                let connected = self.epoch.wait(state.platform(), state.security.connect(address));
+                let over = || FetchError::EpochOver { epoch: self.epoch.id.number };
+                let connected = connected.ok_or_else(over)?;
+                new.insert(connected.map_err(|error| unavailable(error.to_string()))?)
+            }
+        };
+        let blocks = self.worker.excerpt(file.worker).unwrap_or_default();
+        let from = (&*connection, &self.excerpts);
+        let layer = excerpt::fetch(state, &self.epoch, from, file, blocks).map_err(retryable)?;
+        self.worker.take(file.worker, layer);
+        Ok(())
     }
 
     /// Fetches the files of former owners of this worker's shards, and returns what to load. Files

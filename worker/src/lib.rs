@@ -10,6 +10,7 @@
 //! - `removal`, `folders`: removal of jobs that the journal no longer has;
 //! - `exchange`, `link`, `delivery`, `batch`, `intake`: exits to and from other workers;
 //! - `barrier`, `grid`: ends of layers, which workers tell each other;
+//! - `excerpt`: blocks of other workers' layers, for the dense engine;
 //! - `fetch`, `checkpoint_store`, `store_folder`, `store_bucket`, `store_object`, `transfer`:
 //!   checkpoint files of other workers, and the shared store;
 //! - `path`, `memory_use`: second searches for paths, which run only while there is no job;
@@ -24,6 +25,7 @@ mod control;
 mod delivery;
 mod epoch;
 mod error;
+mod excerpt;
 mod exchange;
 mod executor;
 mod fetch;

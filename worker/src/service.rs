@@ -19,6 +19,7 @@ use tokio_stream::wrappers::ReceiverStream;
 use tonic::{Request, Response, Status};
 
 use crate::check;
+use crate::excerpt;
 use crate::folders::layer_file;
 use crate::path;
 use crate::state::NodeState;
@@ -44,9 +45,13 @@ impl ExchangeService for Exchange {
         &self,
         request: Request<v1::FetchRequest>,
     ) -> Result<Response<Self::FetchStream>, Status> {
-        let v1::FetchRequest { job, file } = request.into_inner();
+        let v1::FetchRequest { job, file, blocks } = request.into_inner();
         let file = file.ok_or_else(|| Status::invalid_argument("file is missing"))?;
         let platform = Arc::clone(&self.state.options.platform);
+        if !blocks.is_empty() {
+            let sent = excerpt::send(&self.state, job, file, blocks).await?;
+            return Ok(Response::new(Box::pin(ReceiverStream::new(sent))));
+        }
         let (fs, data_dir) = (platform.fs(), self.state.options.data_dir.clone());
         let opened = platform.blocking(move || open(fs, &data_dir, &job, file));
         let (file, name) = opened.await.map_err(|error| Status::internal(error.to_string()))??;
@@ -167,7 +172,7 @@ async fn send_chunks(
             Ok(Ok(buffer)) if buffer.is_empty() => return,
             Ok(Ok(buffer)) => {
                 offset += buffer.len() as u64;
-                Ok(v1::FileChunk { bytes: Bytes::from(buffer) })
+                Ok(v1::FileChunk { bytes: Bytes::from(buffer), offset: 0 })
             }
             Ok(Err(error)) => Err(unreadable(&name, offset, &error)),
             Err(panicked) => Err(Status::internal(panicked.to_string())),

@@ -98,7 +98,7 @@ fn empty_chunks(call: oneshot::Sender<()>) -> Replies<v1::FileChunk> {
     let chunks = tokio_stream::wrappers::IntervalStream::new(each);
     Box::pin(chunks.map(move |_| {
         let _call = &call;
-        Ok(v1::FileChunk { bytes: Bytes::new() })
+        Ok(v1::FileChunk { bytes: Bytes::new(), offset: 0 })
     }))
 }
 
@@ -191,7 +191,8 @@ impl Worker {
         let failed = |status: Status| (status.code(), status.message().to_owned());
         let mut client = ExchangeServiceClient::new(self.channel().await);
         let file = v1::LayerFile { file: file.to_owned(), bytes: 6, ..v1::LayerFile::default() };
-        let request = v1::FetchRequest { job: job.to_owned(), file: Some(file) };
+        let request =
+            v1::FetchRequest { job: job.to_owned(), file: Some(file), blocks: Vec::new() };
         let mut chunks = client.fetch(request).await.map_err(failed)?.into_inner();
         let mut bytes = Vec::new();
         while let Some(chunk) = chunks.message().await.map_err(failed)? {

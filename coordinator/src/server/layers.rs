@@ -126,7 +126,11 @@ impl LayerFiles {
         use v1::layer_part::Part;
         for file in self.files {
             let mut worker = Worker::connect(&file, workers, security).await?;
-            let request = v1::FetchRequest { job: self.job.clone(), file: Some(file.clone()) };
+            let request = v1::FetchRequest {
+                job: self.job.clone(),
+                file: Some(file.clone()),
+                blocks: Vec::new(),
+            };
             let mut pace = Pace::of_bytes(LONGEST_WAIT);
             let chunks = in_pace(&worker.name, &pace, worker.client.fetch(request)).await?;
             let (mut chunks, mut left) = (chunks.into_inner(), file.bytes);
@@ -138,7 +142,7 @@ impl LayerFiles {
                     return Ok(());
                 }
                 let chunk = in_pace(&worker.name, &pace, chunks.message()).await?;
-                let Some(v1::FileChunk { bytes }) = chunk else { break };
+                let Some(v1::FileChunk { bytes, .. }) = chunk else { break };
                 let len = bytes.len() as u64;
                 left = left.checked_sub(len).ok_or_else(|| {
                     let text = format!("worker {}: the file is longer than recorded", worker.name);

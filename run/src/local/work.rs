@@ -1,6 +1,8 @@
 //! Interface of a worker, common to all engines.
 
-use strata_store::CheckpointFile;
+use std::ops::Range;
+
+use strata_store::{CheckpointFile, Layer};
 
 use super::error::Result;
 use super::restore::Restore;
@@ -25,7 +27,8 @@ pub trait Work: Send {
     fn restore(&mut self, from: &Restore) -> Result<LayerReport>;
 
     /// Makes the next layer. `files` are those that all workers have shared of the current layer
-    /// ([`LayerReport::shared`]). The job's folder must hold those that this worker reads.
+    /// ([`LayerReport::shared`]). The job's folder must hold those that this worker reads and has not taken
+    /// ([`Self::take`]).
     ///
     /// # Errors
     /// See [`Worker::advance`].
@@ -35,6 +38,18 @@ pub trait Work: Send {
     fn reads(&self, worker: u32) -> bool {
         let _ = worker;
         false
+    }
+
+    /// The blocks that this worker reads of the shared file of another worker, if it takes an excerpt of the
+    /// file ([`Self::take`]) instead of a copy in the job's folder.
+    fn excerpt(&self, worker: u32) -> Option<&[Range<u32>]> {
+        let _ = worker;
+        None
+    }
+
+    /// Takes an excerpt of another worker's shared file, with which the next layer is made.
+    fn take(&mut self, worker: u32, layer: Layer) {
+        let _ = (worker, layer);
     }
 
     /// Makes the last two layers durable.

@@ -136,7 +136,8 @@ fn only_regular_files_are_sent() {
             let digest = Some(v1::Digest::default());
             let file = v1::LayerFile { file, bytes, digest, ..v1::LayerFile::default() };
             let job = "job".to_owned();
-            let request = v1::FetchRequest { job: job.clone(), file: Some(file.clone()) };
+            let request =
+                v1::FetchRequest { job: job.clone(), file: Some(file.clone()), blocks: Vec::new() };
             let status = exchange.fetch(request).await.unwrap_err();
             assert!(status.message().contains(why), "{status}");
             let request =
@@ -209,7 +210,8 @@ async fn invalid_calls(grpc: u16, worker: u16) {
     for (job, file) in [("..", "worker-id"), (".", "worker-id"), ("x", "../worker-id")] {
         let file = v1::LayerFile { file: file.to_owned(), ..v1::LayerFile::default() };
         let job = job.to_owned();
-        let request = v1::FetchRequest { job: job.clone(), file: Some(file.clone()) };
+        let request =
+            v1::FetchRequest { job: job.clone(), file: Some(file.clone()), blocks: Vec::new() };
         let status = exchange.fetch(request).await.unwrap_err();
         assert_eq!(status.code(), tonic::Code::InvalidArgument, "{status}");
         let request =

@@ -3,6 +3,7 @@
 mod blocks;
 mod layers;
 mod restore;
+mod sources;
 mod worker;
 
 pub use layers::numbering;

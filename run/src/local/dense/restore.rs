@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use strata_engine::dense::{Counter, Search};
 use strata_space::LayerStats;
-use strata_store::{DenseEncoder, DenseReader, KeptFile, Layer, StoreError};
+use strata_store::{DenseEncoder, DenseReader, KeptFile, Layer};
 
 use super::layers::{Readers, ranges};
 use super::worker::{DenseWorker, Engine, Slot, files_of, options, owned_by};
@@ -108,16 +108,34 @@ impl DenseWorker {
     fn load(&mut self) -> Result<LayerStats> {
         let mut layers = files_of(&self.previous, &self.current);
         layers.extend(&self.earlier);
+        if let Engine::Share(search) = &mut self.search {
+            search.resume(self.current.depth);
+        }
         let Engine::Memory(search) = &mut self.search else {
             let counter = Counter::new(&*self.space, self.setup.digest);
-            let mut stats = LayerStats::default();
+            let (mut stats, rows) = (LayerStats::default(), self.numbering.rows as usize);
             for layer in layers {
-                let is_current = layer.header().depth == self.current.depth;
+                let depth = layer.header().depth;
                 DenseReader::new(layer, self.numbering)?.visit(|first, words| {
-                    if is_current {
+                    if depth == self.current.depth {
                         stats.add(&counter.count(first, words));
                     }
-                    Ok::<(), StoreError>(())
+                    let Engine::Share(search) = &mut self.search else { return Ok(()) };
+                    if depth + 1 >= self.current.depth {
+                        search.add(depth, first, words)?;
+                        return Ok(());
+                    }
+                    // The earlier layers of a directed search are those of all workers.
+                    let end = first + (words.len() / rows) as u32;
+                    for own in &self.blocks {
+                        let common = own.start.max(first)..own.end.min(end);
+                        let at = |block: u32| (block - first) as usize * rows;
+                        if !common.is_empty() {
+                            let words = &words[at(common.start)..at(common.end)];
+                            search.add(depth, common.start, words)?;
+                        }
+                    }
+                    Ok::<(), WorkerError>(())
                 })?;
             }
             return Ok(stats);

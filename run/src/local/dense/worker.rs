@@ -1,19 +1,20 @@
 //! Dense worker: its search, its layer files and its checkpoints.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::sync::Arc;
 
-use strata_engine::dense::{Options, PartSearch, Search};
+use strata_engine::dense::{Options, PartSearch, Search, ShareSearch};
 use strata_space::LayerStats;
 use strata_space::dense::DenseSpace;
 use strata_store::{
-    CheckpointFile, DENSE_ENCODING, DenseEncoder, DenseNumbering, ExpectedFile, FileKind, JobDir,
-    Layer, LayerHeader, LayerWriter, StoreError,
+    CheckpointFile, DENSE_ENCODING, DenseEncoder, DenseNumbering, DenseReader, ExpectedFile,
+    FileKind, JobDir, Layer, LayerHeader, LayerWriter, StoreError,
 };
 
 use super::blocks;
 use super::layers::{StepLayers, numbering, write_words};
+use super::sources::Sources;
 use crate::keep_layers::KeepLayers;
 use crate::local::error::{Result, WorkerError};
 use crate::local::files::Files;
@@ -46,16 +47,19 @@ pub struct DenseSetup {
 ///
 /// The only worker of a job has the whole space in memory if it fits. It then writes layers only for
 /// checkpoints and to keep them, and before it makes a layer to be kept, it writes the layer whose plane
-/// this one overwrites. In all other cases every layer is a file, and one part of the space at a time is in
-/// memory. A worker among several also reads the files of the others.
+/// this one overwrites. A worker among several has its share of the space in memory if that fits, and
+/// reads of the others' files the blocks from which moves lead to its own; every layer is a file. In all other
+/// cases every layer is a file, and one part of the space at a time is in memory.
 pub struct DenseWorker {
     pub(super) setup: DenseSetup,
     pub(super) space: Arc<dyn DenseSpace>,
     pub(super) numbering: DenseNumbering,
     /// The blocks of this worker.
     pub(super) blocks: Vec<Range<u32>>,
-    /// The other workers with moves from their blocks to those of this worker.
-    sources: BTreeSet<u32>,
+    /// The other workers with moves from their blocks to those of this worker, and these blocks.
+    sources: Sources,
+    /// Excerpts of their files of the current layer, by worker.
+    taken: BTreeMap<u32, Layer>,
     pub(super) search: Engine,
     keep: KeepLayers,
     pub(super) files: Files,
@@ -69,6 +73,8 @@ pub struct DenseWorker {
 pub(super) enum Engine {
     /// The whole space in memory. None until a layer is seeded or restored.
     Memory(Option<Box<Search>>),
+    /// This worker's blocks in memory, and of each layer the blocks that lead to them.
+    Share(Box<ShareSearch>),
     Parts(Box<PartSearch>),
 }
 
@@ -93,22 +99,38 @@ impl DenseWorker {
     pub fn new(setup: DenseSetup, space: Arc<dyn DenseSpace>) -> Result<DenseWorker> {
         let options = options(&setup);
         let (count, is_own) = (space.tables().shape().blocks, owned_by(setup.worker));
+        let blocks = blocks::of_worker(&setup.owners, setup.worker, count);
+        let numbering = numbering(&*space);
         let is_alone = setup.owners.iter().all(is_own);
-        let (search, sources) =
-            if is_alone && Search::needed_bytes(&*space, &options)? <= setup.memory {
-                (Engine::Memory(None), BTreeSet::new())
-            } else {
-                let search = PartSearch::new(&space, &options)?;
-                let sources = sources(&setup, &search, count);
-                (Engine::Parts(Box::new(search)), sources)
-            };
+        let (search, sources) = if is_alone {
+            match Search::needed_bytes(&*space, &options)? <= setup.memory {
+                true => (Engine::Memory(None), Sources::default()),
+                false => (parts(&space, &options)?, Sources::default()),
+            }
+        } else {
+            let sources = Sources::new(&*space, &numbering, &setup.owners, &blocks, setup.worker);
+            let ranges = sources.ranges();
+            match ShareSearch::needed_bytes(&*space, &options, (&blocks, &ranges))? <= setup.memory
+            {
+                true => {
+                    let search = ShareSearch::new(&space, &options, blocks.clone(), ranges)?;
+                    (Engine::Share(Box::new(search)), sources)
+                }
+                false => {
+                    let search = PartSearch::new(&space, &options)?;
+                    let leading = leading(&setup, &search, count);
+                    (Engine::Parts(Box::new(search)), Sources::whole(leading))
+                }
+            }
+        };
         let keep = if space.tables().is_undirected() { setup.keep } else { KeepLayers::All };
         let current = Slot { depth: 0, stats: LayerStats::default(), layer: None };
         Ok(DenseWorker {
             files: Files::new(setup.folder.clone(), setup.worker as u32, keep),
-            numbering: numbering(&*space),
-            blocks: blocks::of_worker(&setup.owners, setup.worker, count),
+            numbering,
+            blocks,
             sources,
+            taken: BTreeMap::new(),
             keep,
             setup,
             space,
@@ -119,10 +141,11 @@ impl DenseWorker {
         })
     }
 
-    /// The number of parts of the space, of which one is in memory at a time; 1 if all of it is.
+    /// The number of parts of the space, of which one is in memory at a time; 1 if all of it is, or all of
+    /// this worker's share.
     pub fn parts(&self) -> usize {
         match &self.search {
-            Engine::Memory(_) => 1,
+            Engine::Memory(_) | Engine::Share(_) => 1,
             Engine::Parts(search) => search.parts(),
         }
     }
@@ -193,12 +216,13 @@ impl DenseWorker {
     /// are those of all workers for the current layer.
     fn advance_parts(&mut self, files: &[CheckpointFile]) -> Result<(LayerStats, Layer, u64)> {
         let writer = self.writer(self.current.depth + 1, self.current.stats.states)?;
+        let others = self.open_sources(files)?;
         let Some(own) = &self.current.layer else {
             return Err(self.missing(self.current.depth));
         };
-        let others = self.open_sources(files)?;
         let previous = self.previous.iter().filter_map(|slot| slot.layer.as_ref());
-        let (current, earlier) = ([own].into_iter().chain(&others), previous.chain(&self.earlier));
+        let current = [own].into_iter().chain(others.iter().map(|(_, layer)| layer));
+        let earlier = previous.chain(&self.earlier);
         let read = current.clone().chain(earlier.clone()).map(bytes_on_disk).sum();
         let layers = StepLayers::new(self.numbering, current, earlier, &writer)?;
         let mut stats = LayerStats::default();
@@ -208,28 +232,74 @@ impl DenseWorker {
                     stats.add(&search.advance(blocks.clone(), &layers)?);
                 }
             }
-            Engine::Memory(_) => return Err(self.missing(self.current.depth)),
+            _ => return Err(self.missing(self.current.depth)),
         }
         let parts = layers.into_parts();
         Ok((stats, writer.seal(parts, totals_of(&stats))?, read))
     }
 
-    /// Opens the files of the current layer that other workers share and this worker reads.
-    fn open_sources(&self, files: &[CheckpointFile]) -> Result<Vec<Layer>> {
+    /// Makes the next layer of the share in memory, from the layers of those that lead to it. Returns its
+    /// figures, the layer and the number of bytes read.
+    fn advance_share(&mut self, files: &[CheckpointFile]) -> Result<(LayerStats, Layer, u64)> {
         let depth = self.current.depth;
-        let mut layers = Vec::with_capacity(self.sources.len());
-        for worker in &self.sources {
-            let record = files.iter().find(|file| (file.worker, file.depth) == (*worker, depth));
+        let others = self.open_sources(files)?;
+        let read = others.iter().map(|(_, layer)| layer.held_bytes()).sum();
+        let mut readers = BTreeMap::new();
+        for (worker, layer) in &others {
+            readers.insert(*worker, DenseReader::new(layer, self.numbering)?);
+        }
+        let Engine::Share(search) = &mut self.search else { return Err(self.missing(depth)) };
+        if search.depth() != depth {
+            return Err(self.missing(depth));
+        }
+        let sources = &self.sources;
+        let stats = search.advance(|blocks, words, counts| {
+            match sources.worker_of(blocks.start).and_then(|worker| readers.get(&worker)) {
+                Some(reader) => reader.read_filled(blocks.start, words, counts),
+                // A worker whose part of the layer has no states.
+                None => Ok(()),
+            }
+        })?;
+        let layer = self.write_share(depth + 1, &stats)?;
+        Ok((stats, layer, read))
+    }
+
+    /// Writes the current layer of the share.
+    fn write_share(&mut self, depth: u32, stats: &LayerStats) -> Result<Layer> {
+        let writer = self.writer(depth, stats.states)?;
+        let Engine::Share(search) = &self.search else { return Err(self.missing(depth)) };
+        let mut encoder = DenseEncoder::new(self.numbering);
+        for blocks in self.blocks.iter().filter(|_| stats.states > 0) {
+            encoder.push(&writer, blocks.start, search.current(blocks))?;
+        }
+        Ok(writer.seal(vec![encoder.finish()], totals_of(stats))?)
+    }
+
+    /// Opens the files of the current layer that other workers share and this worker reads. Of those without
+    /// states there are none.
+    fn open_sources(&mut self, files: &[CheckpointFile]) -> Result<Vec<(u32, Layer)>> {
+        let depth = self.current.depth;
+        let mut taken = std::mem::take(&mut self.taken);
+        let mut layers = Vec::new();
+        for worker in self.sources.workers() {
+            let record = files.iter().find(|file| (file.worker, file.depth) == (worker, depth));
             let Some(record) = record else {
                 let what = format!("layer {depth} of worker {worker} is not there");
                 let file = self.setup.folder.path().to_owned();
                 return Err(StoreError::Inconsistent { file, what }.into());
             };
-            if record.states > 0 {
+            if record.states == 0 {
+                continue;
+            }
+            let is_recorded =
+                |layer: &Layer| layer.header().depth == depth && layer.seal() == record.seal.0;
+            if let Some(layer) = taken.remove(&worker).filter(is_recorded) {
+                layers.push((worker, layer));
+            } else {
                 let layer = self.open(&record.file, &record.expect(self.setup.folder.job()))?;
                 // There may be as many files as workers.
                 layer.close();
-                layers.push(layer);
+                layers.push((worker, layer));
             }
         }
         Ok(layers)
@@ -299,8 +369,12 @@ pub(super) fn owned_by(worker: usize) -> impl Fn(&u16) -> bool {
     move |owner| usize::from(*owner) == worker
 }
 
+fn parts(space: &Arc<dyn DenseSpace>, options: &Options) -> Result<Engine> {
+    Ok(Engine::Parts(Box::new(PartSearch::new(space, options)?)))
+}
+
 /// The other workers with moves from their blocks to those of this worker.
-fn sources(setup: &DenseSetup, search: &PartSearch, count: u32) -> BTreeSet<u32> {
+fn leading(setup: &DenseSetup, search: &PartSearch, count: u32) -> BTreeSet<u32> {
     let own = blocks::of_worker(&setup.owners, setup.worker, count);
     let mut others: BTreeSet<u16> = setup.owners.iter().copied().collect();
     others.retain(|other| !owned_by(setup.worker)(other));
@@ -327,6 +401,10 @@ impl Work for DenseWorker {
                 let new = Search::new(Arc::clone(&self.space), &options(&self.setup))?;
                 (search.insert(Box::new(new)).stats(), None)
             }
+            Engine::Share(search) => {
+                let stats = search.begin();
+                (stats, Some(self.write_share(0, &stats)?))
+            }
             Engine::Parts(search) => {
                 let (mut stats, start) = (search.first_layer(), self.space.tables().start());
                 let writer = self.writer(0, stats.states)?;
@@ -352,7 +430,18 @@ impl Work for DenseWorker {
     }
 
     fn reads(&self, worker: u32) -> bool {
-        self.sources.contains(&worker)
+        self.sources.of(worker).is_some()
+    }
+
+    fn excerpt(&self, worker: u32) -> Option<&[Range<u32>]> {
+        match self.search {
+            Engine::Share(_) => self.sources.of(worker),
+            Engine::Memory(_) | Engine::Parts(_) => None,
+        }
+    }
+
+    fn take(&mut self, worker: u32, layer: Layer) {
+        self.taken.insert(worker, layer);
     }
 
     fn advance(&mut self, files: &[CheckpointFile]) -> Result<LayerReport> {
@@ -366,6 +455,10 @@ impl Work for DenseWorker {
         let (stats, layer, read_bytes) = match &mut self.search {
             Engine::Memory(Some(search)) => (search.advance().unwrap_or_default(), None, 0),
             Engine::Memory(None) => return Err(self.missing(depth - 1)),
+            Engine::Share(_) => {
+                let (stats, layer, read) = self.advance_share(files)?;
+                (stats, Some(layer), read)
+            }
             Engine::Parts(_) => {
                 let (stats, layer, read) = self.advance_parts(files)?;
                 (stats, Some(layer), read)

@@ -2,15 +2,19 @@
 //! the number changes from one session to the next.
 
 use std::collections::HashSet;
+use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
 use strata_run::{DenseSetup, DenseWorker, KeepLayers, LayerReport, Restore, Work};
 use strata_space::LayerStats;
 use strata_space::dense::DenseSpace;
-use strata_store::{CheckpointFile, Fs, JobDir, KeptFile, RealFs};
+use strata_store::{
+    CheckpointFile, Excerpt, ExpectedFile, FileKind, Fs, JobDir, KeptFile, Layer, RealFs,
+    dense_excerpt,
+};
 
-use crate::dense::{budgets, expected, folded, hanoi};
+use crate::dense::{budgets, expected, folded, folded_turns, hanoi};
 use crate::drive::{names_in, stats_of};
 
 const SHARDS: usize = 7;
@@ -129,7 +133,7 @@ const OWNERS: [[u16; SHARDS]; 6] = [
 
 #[test]
 fn any_number_of_workers_finds_the_same_layers() {
-    for space in [hanoi(), folded()] {
+    for space in [hanoi(), folded(), folded_turns()] {
         any_number_of_workers(&space);
     }
 }
@@ -153,7 +157,7 @@ fn any_number_of_workers(space: &Arc<dyn DenseSpace>) {
 
 #[test]
 fn sessions_with_other_workers_continue_from_the_files_of_all() {
-    for space in [hanoi(), folded()] {
+    for space in [hanoi(), folded(), folded_turns()] {
         sessions_with_other_workers(&space);
     }
 }
@@ -185,6 +189,69 @@ fn sessions_with_other_workers(space: &Arc<dyn DenseSpace>) {
             }
         }
     }
+}
+
+/// The blocks of a shared file that a worker reads, with no other part of the file.
+fn excerpt(dir: &Path, file: &CheckpointFile, blocks: &[Range<u32>]) -> Layer {
+    let content = std::fs::read(dir.join("job").join(&file.file)).unwrap();
+    let expect = ExpectedFile { kind: FileKind::Dense, ..file.expect("job") };
+    let whole = Layer::from_content(content.clone(), "whole", &expect).unwrap();
+    let mut excerpt = Excerpt::default();
+    for range in dense_excerpt(&whole, blocks) {
+        excerpt.insert(range.start, &content[range.start as usize..range.end as usize]);
+    }
+    Layer::from_excerpt(excerpt, &file.file, &expect).unwrap()
+}
+
+#[test]
+fn excerpts_of_files_suffice_for_the_next_layer() {
+    for space in [hanoi(), folded(), folded_turns()] {
+        for owners in &OWNERS[1..4] {
+            let dir = tempfile::tempdir().unwrap();
+            let mut team = Team::new(&space, dir.path(), 1 << 30, owners);
+            team.seed();
+            for stats in expected(&space) {
+                assert_eq!(team.sum(), stats);
+                let files = team.shared();
+                for worker in &mut team.workers {
+                    for file in files.iter().filter(|file| file.states > 0) {
+                        let blocks = worker.excerpt(file.worker).map(<[_]>::to_vec);
+                        assert_eq!(blocks.is_some(), worker.reads(file.worker));
+                        if let Some(blocks) = blocks {
+                            worker.take(file.worker, excerpt(dir.path(), file, &blocks));
+                        }
+                    }
+                }
+                team.advance();
+            }
+        }
+    }
+}
+
+#[test]
+fn an_excerpt_without_a_range_that_a_worker_reads_is_an_error() {
+    let space = hanoi();
+    let dir = tempfile::tempdir().unwrap();
+    let mut team = Team::new(&space, dir.path(), 1 << 30, &OWNERS[1]);
+    team.seed();
+    // The header of a shorter file comes with its states.
+    while team.shared()[1].bytes < 4096 {
+        team.advance();
+    }
+    let files = team.shared();
+    let lacking = excerpt(dir.path(), &files[1], &[]);
+    team.workers[0].take(1, lacking);
+    let error = team.workers[0].advance(&files).unwrap_err().to_string();
+    assert!(error.contains(&files[1].file) && error.contains("excerpt without"), "{error}");
+    // One of an earlier layer is not used.
+    let earlier = excerpt(dir.path(), &files[1], &[]);
+    let made: Vec<LayerReport> =
+        team.workers.iter_mut().map(|worker| worker.advance(&files).unwrap()).collect();
+    team.reports = made;
+    team.workers[0].take(1, earlier);
+    team.advance();
+    let depth = team.reports[0].layer.depth;
+    assert_eq!((depth, team.sum()), (files[1].depth + 2, expected(&space)[depth as usize]));
 }
 
 #[test]

@@ -269,7 +269,7 @@ fn between_nodes() -> Vec<Filled> {
             numbering: Some(NUMBERING),
         }),
         one(NUMBERING),
-        one(v1::FetchRequest { job, file }),
+        one(v1::FetchRequest { job, file, blocks: vec![v1::BlockRange { first: 7, end: 90 }] }),
     ]
 }
 
