@@ -60,7 +60,7 @@ impl Excerpt {
     }
 
     /// The piece with the byte at `offset`, as its bytes from there on; None if there is none.
-    fn from_offset(&self, offset: u64) -> Option<&[u8]> {
+    fn bytes_at(&self, offset: u64) -> Option<&[u8]> {
         let (start, piece) = self.pieces.range(..=offset).next_back()?;
         let skipped = usize::try_from(offset - start).ok()?;
         self.bytes[piece.clone()].get(skipped..).filter(|rest| !rest.is_empty())
@@ -70,7 +70,7 @@ impl Excerpt {
     pub(crate) fn holds(&self, range: Range<u64>) -> bool {
         let mut at = range.start;
         while at < range.end {
-            match self.from_offset(at) {
+            match self.bytes_at(at) {
                 Some(bytes) => at += bytes.len() as u64,
                 None => return false,
             }
@@ -96,14 +96,14 @@ impl Excerpt {
         if len == 0 {
             return Ok(&[]);
         }
-        let first = self.from_offset(offset).ok_or_else(|| missing(offset))?;
+        let first = self.bytes_at(offset).ok_or_else(|| missing(offset))?;
         if let Some(bytes) = first.get(..len) {
             return Ok(bytes);
         }
         buffer.clear();
         while buffer.len() < len {
             let at = offset + buffer.len() as u64;
-            let bytes = self.from_offset(at).ok_or_else(|| missing(at))?;
+            let bytes = self.bytes_at(at).ok_or_else(|| missing(at))?;
             buffer.extend_from_slice(&bytes[..bytes.len().min(len - buffer.len())]);
         }
         Ok(buffer)
