@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use strata_space::Work;
-use strata_space::dense::{BlockStep, BlockSteps, FactoredSteps};
+use strata_space::dense::{BlockStep, BlockSteps, FactoredSteps, MoveTable};
 
 use crate::group::element::Element;
 use crate::group::error::GroupError;
@@ -25,14 +25,35 @@ pub(crate) struct Steps {
 }
 
 impl Steps {
-    /// A full table, with an entry for each block and move. The moves are given by their inverses.
+    /// A full table, with an entry for each block and move. The moves are given by their inverses. If steps in
+    /// factors have fewer entries, the table is their products, which take no products of members.
+    ///
+    /// # Errors
+    /// If a move is not in the group.
+    pub(crate) fn full(
+        numbering: &GroupNumbering,
+        blocks: u32,
+        inverses: &[Element],
+    ) -> Result<Steps, GroupError> {
+        let moves = inverses.len();
+        let most = (blocks as usize).saturating_mul(moves) / 2;
+        let Some(uppers) = Uppers::new(numbering, inverses, most, &Work::unlimited())? else {
+            return Steps::direct(numbering, blocks, inverses);
+        };
+        let Steps { steps, classes } = Steps::factored(numbering, uppers)?;
+        let table = MoveTable { moves, steps, rows: Vec::new() };
+        let steps = (0..blocks).flat_map(|block| table.of_block(block)).collect();
+        Ok(Steps { steps: BlockSteps::Full(steps), classes })
+    }
+
+    /// A full table without factors.
     ///
     /// The first digits of `(s · m)⁻¹ = s'⁻¹ · k⁻¹` are those of the block s'; the others are the number of
     /// the class.
     ///
     /// # Errors
     /// If a move is not in the group.
-    pub(crate) fn full(
+    fn direct(
         numbering: &GroupNumbering,
         blocks: u32,
         inverses: &[Element],
@@ -256,5 +277,30 @@ impl<'a> Products<'a> {
             self.values[at] = 0;
         }
         0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::group::chain::{Effort, StabiliserChain};
+    use crate::group::shape::Shape;
+
+    #[test]
+    fn a_full_table_from_factors_equals_the_one_from_products_of_members() {
+        let shape = Shape::plain(10).unwrap();
+        let flip = |first: u16| {
+            let image = |at: u16| if at < first { first - 1 - at } else { at };
+            shape.permutation(&(0..10).map(image).collect::<Vec<_>>()).unwrap()
+        };
+        let moves: Vec<Element> = (2..=10).map(flip).collect();
+        let chain = StabiliserChain::new(&shape, &moves, Effort::default()).unwrap();
+        let numbering = GroupNumbering::new(&chain).unwrap();
+        let blocks = numbering.dense_shape().unwrap().blocks;
+        let most = blocks as usize * moves.len() / 2;
+        assert!(Uppers::new(&numbering, &moves, most, &Work::unlimited()).unwrap().is_some());
+        let full = Steps::full(&numbering, blocks, &moves).unwrap();
+        let direct = Steps::direct(&numbering, blocks, &moves).unwrap();
+        assert_eq!((full.steps, full.classes), (direct.steps, direct.classes));
     }
 }
