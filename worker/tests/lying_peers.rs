@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use bytes::Bytes;
-use prost::{Message, Name};
+use prost::Name;
 use strata_proto::net::{Security, limits, protocol};
 use strata_proto::platform::{Machine, System};
 use strata_proto::v1;
@@ -360,8 +360,18 @@ async fn only_layer_files_in_folders_of_jobs_are_sent() {
     assert_eq!(worker.fetch("none", &name).await.unwrap_err().0, Code::NotFound);
     assert_eq!(worker.fetch("..", &name).await.unwrap_err().0, Code::InvalidArgument);
 
-    // The other calls that read files.
+    // Blocks of a dense layer.
     let mut client = ExchangeServiceClient::new(worker.channel().await);
+    for (ranges, expected) in [(1, Code::DataLoss), (8193, Code::InvalidArgument)] {
+        let ranges = (0..ranges).map(|at| v1::BlockRange { first: 2 * at, end: 2 * at + 1 });
+        let file = v1::LayerFile { file: name.clone(), bytes: 6, ..v1::LayerFile::default() };
+        let request =
+            v1::FetchRequest { job: "job".to_owned(), file: Some(file), blocks: ranges.collect() };
+        let refused = client.fetch(request).await.unwrap_err();
+        assert_eq!(refused.code(), expected, "{refused}");
+    }
+
+    // The other calls that read files.
     let file = |file: &str| v1::LayerFile { file: file.to_owned(), ..v1::LayerFile::default() };
     for (job, name, expected) in
         [("job", "journal-id", Code::InvalidArgument), ("link", &*name, Code::NotFound)]
@@ -373,6 +383,12 @@ async fn only_layer_files_in_folders_of_jobs_are_sent() {
             ..v1::FindRequest::default()
         };
         assert_eq!(client.find(request).await.unwrap_err().code(), expected);
+        let request = v1::FetchRequest {
+            job: job.clone(),
+            file: Some(file(name)),
+            blocks: vec![v1::BlockRange { first: 0, end: 1 }],
+        };
+        assert_eq!(client.fetch(request).await.unwrap_err().code(), expected);
         let spec = spec(1);
         let request = v1::CheckRequest {
             job: job.clone(),
@@ -395,7 +411,7 @@ async fn only_layer_files_in_folders_of_jobs_are_sent() {
 }
 
 /// The refusal that answers a batch.
-async fn refusal(worker: &Worker, batch: impl Message + Name) -> v1::Refusal {
+async fn refusal(worker: &Worker, batch: impl Name) -> v1::Refusal {
     let url = format!("http://{}", worker.address);
     let mut connection = Security::default().connect_frames(&url).await.unwrap();
     let welcome = connection.reader.next::<v1::Reply>(limits::MESSAGE_BYTES).await.unwrap();

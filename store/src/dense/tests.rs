@@ -138,7 +138,8 @@ proptest! {
             (range.start as u64, &layer.image().unwrap()[range])
         };
         let mut excerpt = Excerpt::default();
-        for range in dense_excerpt(&layer, &[from as u32..to as u32]) {
+        let blocks = from as u32..to as u32;
+        for range in dense_excerpt(&layer, std::slice::from_ref(&blocks)) {
             let (offset, bytes) = from_file(range);
             excerpt.insert(offset, bytes);
         }

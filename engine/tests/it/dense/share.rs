@@ -110,7 +110,9 @@ fn check_resumed(space: &Arc<dyn DenseSpace>) {
     let blocks = space.tables().shape().blocks;
     let new = || Team::new(space, &Options::default(), shares(blocks, 3, 1.max(blocks / 7)));
     let mut team = new();
-    team.searches.iter_mut().for_each(|search| drop(search.begin()));
+    team.searches.iter_mut().for_each(|search| {
+        search.begin();
+    });
     let mut layers = vec![team.layer(blocks)];
     let last = expected.len() / 2;
     for _ in 0..last {
@@ -176,7 +178,7 @@ fn a_share_needs_at_most_as_many_blocks_as_it_has_moves() {
 #[test]
 fn states_that_cannot_be_in_a_share_are_refused() {
     let space: Arc<dyn DenseSpace> = puzzles::pancake(9).space();
-    let own = vec![0..2];
+    let own = Vec::from([0..1, 1..2]);
     let options = Options::default();
     let mut search = ShareSearch::new(&space, &options, own.clone(), Vec::new()).unwrap();
     let mut words = vec![0; space.tables().shape().rows as usize];
