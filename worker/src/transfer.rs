@@ -31,7 +31,18 @@ impl LocalCopy {
         path: &Path,
     ) -> Result<LocalCopy, TransferError> {
         let (fs, target) = (platform.fs(), path.to_path_buf());
-        let created = flat(platform.blocking(move || fs.create(&target)).await);
+        let waiting = Arc::new(());
+        let waits = Arc::downgrade(&waiting);
+        let create = move || {
+            let file = fs.create(&target)?;
+            if waits.strong_count() == 0 {
+                // The transfer has ended meanwhile, and the file may have been removed before it was created.
+                let _ = fs.remove(&target);
+            }
+            Ok(file)
+        };
+        let created = flat(platform.blocking(create).await);
+        drop(waiting);
         let file = created.map_err(|source| failed("create", path, source))?;
         let (platform, path) = (Arc::clone(platform), path.to_path_buf());
         Ok(LocalCopy { platform, file: Arc::from(file), len: 0, path })
@@ -114,6 +125,27 @@ mod tests {
         fn truncate(&self, _: u64) -> io::Result<()> {
             Ok(())
         }
+    }
+
+    #[test]
+    fn a_file_that_is_created_after_the_end_of_the_transfer_is_removed() {
+        let mut runtime = tokio::runtime::Builder::new_current_thread();
+        let runtime = runtime.max_blocking_threads(1).enable_all().build().unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("copy");
+        let platform: Arc<dyn Platform> = System::new(runtime.handle());
+        runtime.block_on(async {
+            // The only thread of the pool is busy while the transfer begins and ends.
+            let (release, released) = std::sync::mpsc::channel::<()>();
+            let busy = platform.blocking(move || released.recv().is_err());
+            let create = LocalCopy::create(&platform, &path);
+            let late = tokio::time::timeout(Duration::from_millis(1), create).await;
+            assert!(late.is_err());
+            drop(release);
+            assert!(busy.await.unwrap());
+            platform.blocking(|| ()).await.unwrap();
+        });
+        assert!(!path.exists());
     }
 
     #[tokio::test]
