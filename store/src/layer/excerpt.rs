@@ -4,10 +4,9 @@ use std::collections::BTreeMap;
 use std::mem::take;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::error::{Result, StoreError};
-use crate::layer::source::lock;
 
 /// Buffers of excerpts that were dropped. Fresh memory for each excerpt would cost more than its bytes.
 #[derive(Debug, Default)]
@@ -17,8 +16,12 @@ impl ExcerptPool {
     /// An empty excerpt, which gives its buffer back when it is dropped.
     #[must_use]
     pub fn excerpt(self: &Arc<Self>) -> Excerpt {
-        let bytes = lock(&self.0).pop().unwrap_or_default();
+        let bytes = self.buffers().pop().unwrap_or_default();
         Excerpt { bytes, pieces: BTreeMap::new(), pool: Some(Arc::clone(self)) }
+    }
+
+    fn buffers(&self) -> MutexGuard<'_, Vec<Vec<u8>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -35,7 +38,7 @@ impl Drop for Excerpt {
     fn drop(&mut self) {
         if let Some(pool) = &self.pool {
             self.bytes.clear();
-            lock(&pool.0).push(take(&mut self.bytes));
+            pool.buffers().push(take(&mut self.bytes));
         }
     }
 }
