@@ -46,7 +46,7 @@ types! {
     KeepLayers, Found, FromWorker, Hello, WorkerBeat, ToWorker, Welcome, CoordinatorBeat, Order, Peer,
     CheckRequest, CheckPart, ListFileRequest, StatesPart, VerifyPart, ListStatesRequest,
     Seed, Restore, Advance, Save, Saved, Release, Answer, LayerReports, SavedFiles, Noted, Failure, Batch, LayerEnd,
-    CarriedExits, Greeting, Refusal, Reply,
+    CarriedExits, Greeting, Refusal, Reply, BlockRange,
     FetchRequest, FileChunk, FindRequest, JobOptions, SubmitRequest, JobRef, ListRequest, ListPart,
     Job, JobResult, WatchRequest, JobEvent, CheckpointDone, RolledBack, LogsRequest, LogLine, LogField,
     LayerRef, LookUpRequest, LayerPart, LayersPart, WorkersRequest, WorkersReply, WorkerInfo,
