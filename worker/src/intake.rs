@@ -29,7 +29,7 @@ impl Intake {
     }
 
     /// Waits until there is room for a batch, which has it until the permit is dropped. A batch longer than
-    /// the limit has all room. `None` cannot happen while the limit exists.
+    /// the limit has all room. `None` only if the semaphore is closed, which it never is.
     pub(crate) async fn permit(&self, bytes: usize) -> Option<OwnedSemaphorePermit> {
         let permits = u32::try_from(bytes).unwrap_or(u32::MAX).min(self.total);
         Arc::clone(&self.free).acquire_many_owned(permits).await.ok()

@@ -3,8 +3,9 @@
 //!
 //! A node opens one [`Security`] from its token file and its PEM files. A server is built with
 //! [`Security::server`] and has the layer [`Security::guard`] in front of its services. Its
-//! connections come from an [`Incoming`], which closes those without an authorised call. A caller
-//! connects with [`Security::connect`], which presents the token.
+//! connections come from a [`Port`], which closes those without an authorised call and, at a worker, also
+//! takes connections of frames ([`FrameConnection`]). A caller connects with [`Security::connect`] or
+//! [`Security::connect_frames`], which present the token.
 
 mod accepted_stream;
 mod authority;

@@ -21,11 +21,11 @@ use crate::net::limits;
 use crate::v1;
 use crate::v1::refusal::Reason;
 
-/// The connections of gRPC of a node's port, for a server. It never ends.
+/// The connections of gRPC of a node's port, as a server takes them: a stream without an end.
 pub struct Port {
     incoming: Incoming,
     handshake: Handshake,
-    /// Connections that are no server's yet.
+    /// Connections whose handshake has not ended.
     begun: JoinSet<Option<AcceptedStream>>,
 }
 
@@ -77,7 +77,7 @@ impl Handshake {
     async fn run(self, connection: AcceptedConnection) -> Option<AcceptedStream> {
         let mut stream = AcceptedStream::plain(connection);
         if let Some(tls) = &self.tls {
-            // The time limit ends handshakes of connections that send nothing.
+            // Ends the handshake of a connection that sends nothing.
             let encrypted = tokio::time::timeout(limits::CONNECT, stream.encrypted(tls)).await;
             stream = encrypted.ok()?.ok()?;
         }

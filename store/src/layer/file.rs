@@ -97,13 +97,7 @@ impl Layer {
     /// file cannot be opened.
     pub fn read(&self, range: Range<u64>) -> Result<Vec<u8>> {
         let len = range.end.saturating_sub(range.start) as usize;
-        let mut buffer = Vec::new();
-        if !self.data.source.is_file() {
-            return Ok(self.data.source.read(range.start, len, &mut buffer)?.to_vec());
-        }
-        // The bytes of a file are read into the buffer.
-        self.data.source.read(range.start, len, &mut buffer)?;
-        Ok(buffer)
+        Ok(self.data.source.read(range.start, len, &mut Vec::new())?.to_vec())
     }
 
     /// Number of bytes of the file that are at hand: of an excerpt fewer than [`Self::file_bytes`].

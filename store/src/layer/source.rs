@@ -144,11 +144,6 @@ impl Source {
         }
     }
 
-    /// Whether the bytes are in a file on disk.
-    pub(crate) fn is_file(&self) -> bool {
-        matches!(self.content, Content::File(_))
-    }
-
     /// Whether all bytes of a range are there: of an excerpt some may be missing.
     pub(crate) fn holds(&self, range: Range<u64>) -> bool {
         match &self.content {
