@@ -65,8 +65,6 @@ pub struct EngineNeeds<'a> {
     pub threads: usize,
     /// Limit in bytes of the files on disk; None for no limit.
     pub disk_limit: Option<u64>,
-    /// Whether the search runs in a cluster, which supports a dense search only if its moves have inverses.
-    pub in_cluster: bool,
 }
 
 impl EngineNeeds<'_> {
@@ -268,14 +266,12 @@ fn dense_reason(
             "a dense search would store every state, and not one of symmetric ones".to_owned()
         );
     }
-    if needs.in_cluster && !size.is_undirected {
-        return Err("some moves cannot be undone, and only one process keeps all layers".to_owned());
-    }
     if whole <= needs.memory {
         return Ok(format!("{states} states take {} MiB of memory", whole.div_ceil(MIB)));
     }
-    // Two layers, with a bit for each state.
-    let disk = size.states / 4;
+    // Two layers, with a bit for each state; if moves cannot be undone, also older ones, which are there twice
+    // while they are merged.
+    let disk = size.states / if size.is_undirected { 4 } else { 2 };
     let (whole, least) = (whole.div_ceil(MIB), least.div_ceil(MIB));
     if !is_exhaustive {
         Err(format!("a dense search would take {whole} MiB of memory, more than {most}"))
@@ -304,14 +300,8 @@ mod tests {
         space("panex", &[("level", level)])
     }
 
-    const NEEDS: EngineNeeds<'_> = EngineNeeds {
-        settings: &[],
-        path: false,
-        memory: 1 << 30,
-        threads: 2,
-        disk_limit: None,
-        in_cluster: true,
-    };
+    const NEEDS: EngineNeeds<'_> =
+        EngineNeeds { settings: &[], path: false, memory: 1 << 30, threads: 2, disk_limit: None };
 
     #[track_caller]
     fn chosen(space: &Space, needs: &EngineNeeds<'_>) -> (EngineKind, String) {
@@ -434,30 +424,23 @@ mod tests {
             space("puzzle", &[("file", &file), ("inverses", "true"), ("symmetry", symmetry)])
         };
         let ring: String = (1..=8).map(|n| format!("({n},{})\n", n % 8 + 1)).collect();
-        let local = EngineNeeds { in_cluster: false, ..NEEDS };
         for symmetry in ["on", "off"] {
-            assert_eq!(chosen(&file(&ring, symmetry), &local).0, EngineKind::Dense);
+            assert_eq!(chosen(&file(&ring, symmetry), &NEEDS).0, EngineKind::Dense);
         }
         // Folded blocks would save too little of a few states.
         let few = "(1,2,3)\n(3,4,5)\n";
-        assert_eq!(chosen(&file(few, "off"), &local).0, EngineKind::Dense);
-        let (engine, reason) = chosen(&file(few, "on"), &local);
+        assert_eq!(chosen(&file(few, "off"), &NEEDS).0, EngineKind::Dense);
+        let (engine, reason) = chosen(&file(few, "on"), &NEEDS);
         assert_eq!(engine, EngineKind::Explicit);
         assert!(reason.contains("would store every state"), "{reason}");
         assert!(engines_of(&file(few, "on")).contains(&EngineKind::Dense));
     }
 
     #[test]
-    fn a_cluster_has_no_dense_search_with_moves_that_cannot_be_undone() {
+    fn the_dense_engine_is_chosen_with_moves_that_cannot_be_undone() {
         let file = strata_space::file_value("turn = (1,2,3,4,5)\nswap = (1,2)\n");
         let puzzle = space("puzzle", &[("file", &file)]);
-        assert_eq!(
-            chosen(&puzzle, &EngineNeeds { in_cluster: false, ..NEEDS }).0,
-            EngineKind::Dense
-        );
-        let in_cluster = chosen(&puzzle, &NEEDS);
-        let why = "some moves cannot be undone, and only one process keeps all layers";
-        assert_eq!(in_cluster, (EngineKind::Explicit, why.to_owned()));
+        assert_eq!(chosen(&puzzle, &NEEDS).0, EngineKind::Dense);
     }
 
     #[test]

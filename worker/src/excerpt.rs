@@ -11,8 +11,7 @@ use strata_proto::net::{Connection, Pace, convert, limits};
 use strata_proto::v1;
 use strata_proto::v1::exchange_service_client::ExchangeServiceClient;
 use strata_store::{
-    CheckpointFile, Excerpt, ExcerptPool, ExpectedFile, FileKind, Fs, Layer, StoreError,
-    dense_excerpt,
+    CheckpointFile, EngineKind, Excerpt, ExcerptPool, Fs, Layer, StoreError, dense_excerpt,
 };
 use tokio::sync::mpsc;
 use tonic::Status;
@@ -91,7 +90,7 @@ fn open(
     let depth = file.depth;
     let (folder, record) = layer_file(fs, data_dir, job, file)?;
     let path = folder.path().join(&record.file);
-    let expect = ExpectedFile { kind: FileKind::Dense, ..record.expect(job, depth) };
+    let expect = record.expect(job, depth, EngineKind::Dense);
     let layer = Layer::open(folder.fs().clone(), &path, &expect);
     let layer = layer.map_err(|error| unreadable(&error))?;
     let blocks: Vec<Range<u32>> = blocks.iter().map(|blocks| blocks.first..blocks.end).collect();
@@ -172,7 +171,7 @@ async fn receive(
         excerpt.insert(offset, &bytes);
     }
     let name = format!("{} of worker {}", record.file, record.worker);
-    let expect = ExpectedFile { kind: FileKind::Dense, ..record.expect(job) };
+    let expect = record.expect(job, EngineKind::Dense);
     let layer = Layer::from_excerpt(excerpt, &name, &expect)
         .map_err(|error| TransferError::Interrupted(error.to_string()))?;
     let mut needed = dense_excerpt(&layer, blocks).into_iter();

@@ -342,11 +342,7 @@ impl ActiveJob {
         }
         let kept = KeptFiles { layers: order.kept_layers, names: order.kept };
         let kept = kept.into_names(own.into())?;
-        // Only a dense search of a directed graph reads kept layers, and the coordinator refuses
-        // those.
-        let kept_layers = Vec::new();
-        let depth = order.depth;
-        Ok(Restore { depth, records, kept, kept_layers, owners_before, inherited_files })
+        Ok(Restore { depth: order.depth, records, kept, owners_before, inherited_files })
     }
 }
 

@@ -12,7 +12,7 @@ use strata_proto::platform::Platform;
 use strata_proto::v1;
 use strata_proto::v1::exchange_service_server::ExchangeService;
 use strata_run::find_state;
-use strata_store::{ExpectedFile, FileKind, Fs, FsRead, Layer, StoreError, is_unusable_path};
+use strata_store::{EngineKind, Fs, FsRead, Layer, StoreError, is_unusable_path};
 use tokio::sync::mpsc;
 use tokio_stream::Stream;
 use tokio_stream::wrappers::ReceiverStream;
@@ -128,18 +128,18 @@ fn find(fs: Arc<dyn Fs>, data_dir: &Path, request: v1::FindRequest) -> Result<v1
     let depth = file.depth;
     let (folder, kept) = layer_file(fs, data_dir, &job, file)?;
     let (fs, path) = (Arc::clone(folder.fs()), folder.path().join(&kept.file));
-    let expect = kept.expect(&job, depth);
     let found = match numbering.map(convert::numbering_from).transpose().map_err(invalid)? {
         None => {
             let candidates: Vec<Candidate> =
                 candidates.iter().map(convert::candidate_from).collect();
+            let expect = kept.expect(&job, depth, EngineKind::Explicit);
             let layer = Layer::open(fs, &path, &expect);
             layer.and_then(|layer| Finder::new()?.any_of(&[layer], &candidates))
         }
         Some(numbering) => {
             let states = candidates.iter().map(convert::dense_candidate_from);
             let states = states.collect::<Result<Vec<_>, _>>().map_err(invalid)?;
-            let expect = ExpectedFile { kind: FileKind::Dense, ..expect };
+            let expect = kept.expect(&job, depth, EngineKind::Dense);
             let layer = Layer::open(fs, &path, &expect);
             layer.and_then(|layer| find_state(&[layer], numbering, &states))
         }

@@ -12,7 +12,9 @@ use std::sync::Arc;
 use strata_engine::explicit::{Candidate, Finder, Layers};
 use strata_proto::net::convert;
 use strata_proto::v1;
-use strata_store::{KeptFile, Layer, RealFs, create_dir_durably, hold_temporary, remove_abandoned};
+use strata_store::{
+    EngineKind, KeptFile, Layer, RealFs, create_dir_durably, hold_temporary, remove_abandoned,
+};
 use tempfile::NamedTempFile;
 
 use super::remote::Remote;
@@ -167,7 +169,7 @@ impl ReceivedFile {
 
     /// The layer in the file, after checks.
     fn open(self, job: &str, depth: u32) -> Result<Layer, Failure> {
-        let expect = self.kept.expect(job, depth);
+        let expect = self.kept.expect(job, depth, EngineKind::Explicit);
         Ok(match self.place {
             Place::Memory(content) => Layer::from_content(content, &self.kept.file, &expect)?,
             // The memory map of the layer outlives the file's name.

@@ -50,7 +50,6 @@ pub(crate) fn choose(
         memory,
         threads,
         disk_limit: options.disk_limit,
-        in_cluster: true,
     };
     let EngineChoice { engine, mut reason } = choose_engine(space, &needs);
     if budget.is_none() {

@@ -42,15 +42,13 @@ impl SpaceInfo {
         if spec.engine.is_explicit() {
             space.check_explicit()?;
         }
-        let (rule, is_folded) = if spec.engine.is_dense() {
+        let (rule, is_folded, is_directed) = if spec.engine.is_dense() {
             let size = space.dense_size()?;
             let rule = if size.has_goal { Finish::State(()) } else { Finish::Exhausted };
-            (rule, matches!(size.folding, DenseFolding::On { .. }))
+            (rule, matches!(size.folding, DenseFolding::On { .. }), !size.is_undirected)
         } else {
-            (space.finish().rule(), false)
+            (space.finish().rule(), false, !space.state_space().is_undirected())
         };
-        // A cluster refuses dense searches of directed graphs.
-        let is_directed = spec.engine.is_explicit() && !space.state_space().is_undirected();
         let forecast = Forecast::new(&space, spec.engine, options.max_layers);
         let expected_layers = space.expected_layers();
         let has_goal = space.has_goal();

@@ -306,10 +306,6 @@ fn complete(
     }
     check_options(spec.engine, &options).map_err(invalid)?;
     check_engine(&space, spec.engine, shards, REVERSIBLE_SAMPLES, work).map_err(invalid)?;
-    if spec.engine.is_dense() && !space.dense_size().is_ok_and(|size| size.is_undirected) {
-        let what = "some moves cannot be undone, and only one process keeps all layers";
-        return Err(invalid(format!("the dense engine: {what}: use strata solve")));
-    }
     if work.spend(0) == Err(WorkError::Cancelled) {
         return Err(Status::cancelled("the client has left"));
     }

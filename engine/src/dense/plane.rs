@@ -30,3 +30,11 @@ impl Plane {
         &mut bytemuck::cast_slice_mut(&mut self.map)[..self.words]
     }
 }
+
+/// Reads the states that were reached, as depths modulo 3 in two planes tell, from word `start` on.
+pub(crate) fn read_reached([low, high]: &[Plane; 2], start: usize, words: &mut [u64]) {
+    let planes = [low, high].map(|plane| &plane.words()[start..start + words.len()]);
+    for ((word, low), high) in words.iter_mut().zip(planes[0]).zip(planes[1]) {
+        *word = low | high;
+    }
+}

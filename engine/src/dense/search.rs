@@ -10,7 +10,7 @@ use crate::dense::error::SearchError;
 use crate::dense::kernel::{Kernel, LayerCode};
 use crate::dense::options::{Direction, Options};
 use crate::dense::pass::{Context, Part, PartStats, Pass, Source};
-use crate::dense::plane::Plane;
+use crate::dense::plane::{Plane, read_reached};
 use crate::dense::tasks;
 
 /// Number of word moves for which one more thread is worth its cost.
@@ -149,6 +149,15 @@ impl Search {
     /// If the blocks are out of range.
     pub fn read_previous(&self, first: u32, words: &mut [u64]) {
         self.read(&self.next, &self.next_counts, first, words);
+    }
+
+    /// As [`Self::read_current`], for the states that were reached: those of all layers.
+    ///
+    /// # Panics
+    /// If the blocks are out of range.
+    pub fn read_reached(&self, first: u32, words: &mut [u64]) {
+        let start = first as usize * self.context.space.tables().shape().rows as usize;
+        read_reached(&self.depths, start, words);
     }
 
     fn read(&self, plane: &Plane, counts: &[u32], first: u32, words: &mut [u64]) {

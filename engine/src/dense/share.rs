@@ -15,7 +15,7 @@ use crate::dense::error::SearchError;
 use crate::dense::kernel::{Kernel, LayerCode};
 use crate::dense::options::{Direction, Options};
 use crate::dense::pass::{Context, Part, PartStats, Pass, Source};
-use crate::dense::plane::Plane;
+use crate::dense::plane::{Plane, read_reached};
 use crate::dense::tasks;
 
 /// Number of tasks per thread, so that threads end at about the same time.
@@ -200,6 +200,16 @@ impl ShareSearch {
     pub fn current(&self, own: &Range<u32>) -> &[u64] {
         let rows = self.rows();
         &self.current.words()[own.start as usize * rows..own.end as usize * rows]
+    }
+
+    /// Reads the states that were reached, those of all layers, in own blocks from `first` on: a word for each
+    /// row.
+    ///
+    /// # Panics
+    /// If the blocks are not of one range of own blocks.
+    pub fn read_reached(&self, first: u32, words: &mut [u64]) {
+        let index = self.index(first).unwrap_or(usize::MAX / self.rows());
+        read_reached(&self.depths, index * self.rows(), words);
     }
 
     /// Makes the own part of the next layer, which becomes the current one, and returns its figures.

@@ -120,15 +120,17 @@ impl Forecast {
             low: if self.is_upper_bound() { 0.0 } else { states / (rate.high * threads) },
             high: states / (rate.low * threads),
         });
-        // A layer has at most a bit for each state; about three are on disk at a time.
+        // A layer has at most a bit for each state; about three are on disk at a time. Older layers together
+        // have one, too, and are there twice while they are merged.
         let layer = dense.states.div_ceil(8);
+        let older = if dense.is_undirected { 0 } else { 2 };
         let kept = match (resources.keep, self.layers()) {
             (KeepLayers::Last, _) => Some(3),
             (KeepLayers::All, Some(layers)) => Some(u64::from(layers) + 1),
             (KeepLayers::Every(step), Some(layers)) => Some(u64::from(layers / step) + 3),
             _ => None,
         };
-        expected.disk_bytes = kept.map(|layers| layers.saturating_mul(layer));
+        expected.disk_bytes = kept.map(|layers| (layers + older).saturating_mul(layer));
     }
 
     fn add_symbolic(&self, nested: &NestedSize, resources: &Resources, expected: &mut Expected) {

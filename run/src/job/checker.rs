@@ -85,7 +85,7 @@ impl FileChecker {
         let layer = open_record(folder, self.spec.engine, record)?;
         let found = if record.is_older() {
             // Files of older layers have no digest; their checksums cover every byte.
-            let VerifiedCounts { regions, states, .. } = layer.verify(&mut |_, _| {})?;
+            let (regions, states) = counter.verify(&layer)?;
             LayerTotals { regions, states, ..LayerTotals::default() }
         } else {
             totals_of(&counter.recount(&layer)?)
@@ -113,6 +113,23 @@ impl LayerCounter {
         match self {
             LayerCounter::Dense { space, .. } => space.tables().symmetries(),
             LayerCounter::Explicit(_) => None,
+        }
+    }
+
+    /// Reads a file of older layers in full. Returns its numbers of regions and states.
+    fn verify(&self, layer: &Layer) -> std::result::Result<(u64, u64), StoreError> {
+        match self {
+            LayerCounter::Explicit(_) => {
+                let VerifiedCounts { regions, states, .. } = layer.verify(&mut |_, _| {})?;
+                Ok((regions, states))
+            }
+            LayerCounter::Dense { space, .. } => {
+                layer.check_blocks()?;
+                let counter = Counter::new(&**space, false);
+                let LayerStats { regions, states, .. } =
+                    dense::recount(layer, numbering(&**space), &counter)?;
+                Ok((regions, states))
+            }
         }
     }
 

@@ -16,9 +16,7 @@ pub(crate) fn open_record(
     record: &CheckpointFile,
 ) -> Result<Layer> {
     let path = folder.file_path(&record.file)?;
-    let expect = record.expect(folder.job());
-    let kind = if record.is_older() { expect.kind } else { engine.file_kind() };
-    opened(folder, engine, &path, &ExpectedFile { kind, ..expect })
+    opened(folder, engine, &path, &record.expect(folder.job(), engine))
 }
 
 /// Opens a kept file of a layer.
@@ -32,8 +30,7 @@ pub(crate) fn open_kept(
     kept: &KeptFile,
 ) -> Result<Layer> {
     let path = folder.file_path(&kept.file)?;
-    let expect = ExpectedFile { kind: engine.file_kind(), ..kept.expect(folder.job(), depth) };
-    opened(folder, engine, &path, &expect)
+    opened(folder, engine, &path, &kept.expect(folder.job(), depth, engine))
 }
 
 fn opened(

@@ -88,7 +88,6 @@ impl RunOptions {
             memory: self.memory,
             threads: self.threads,
             disk_limit: self.disk_limit,
-            in_cluster: false,
         }
     }
 
@@ -233,10 +232,6 @@ impl Request {
         check_memory("dense", self.options.memory, least, " here")?;
         self.is_directed = !size.is_undirected;
         self.is_folded = matches!(size.folding, DenseFolding::On { .. });
-        if self.is_directed {
-            // New states are compared with those of all earlier layers, not only of the last two.
-            self.options.keep_layers = KeepLayers::All;
-        }
         self.paths_need_layers = self.is_directed || self.options.memory < whole;
         Ok(())
     }

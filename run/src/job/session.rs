@@ -369,12 +369,7 @@ fn starting_point(
     let owners_before = owners(manifest.spec.shards, writers.unwrap_or(1));
     let removed = checkpoint.layers.iter().filter(|record| record.worker as usize >= workers);
     let removed: HashSet<String> = removed.map(|record| record.file.clone()).collect();
-    let needs_all = manifest.spec.engine.is_dense();
-    let lines = history.lines.iter().filter(|_| needs_all);
-    let kept_layers = lines.flat_map(|line| line.kept.iter().map(|kept| (line.depth, kept)));
-    let kept_layers: Vec<_> = kept_layers.map(|(depth, kept)| (depth, kept.clone())).collect();
     let restore = |worker| Restore {
-        kept_layers: kept_layers.clone(),
         depth: checkpoint.depth,
         records: checkpoint.layers.clone(),
         owners_before: Arc::clone(&owners_before),

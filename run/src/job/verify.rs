@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use strata_engine::symbolic::AnySearch;
 use strata_space::LayerStats;
-use strata_store::{CheckpointFile, EngineKind, FileKind, JobDir, Layer, Manifest, StoreError};
+use strata_store::{CheckpointFile, EngineKind, JobDir, Layer, Manifest, StoreError};
 
 use super::checker::LayerCounter;
 use super::files::{open_kept, open_record};
@@ -178,12 +178,13 @@ fn reread(
     layer: &Layer,
     recount: Option<&mut Recount<'_>>,
 ) -> std::result::Result<Reread, StoreError> {
-    match recount.filter(|_| layer.header().kind != FileKind::Older) {
+    let kind = layer.header().kind;
+    match recount.filter(|_| !kind.is_older()) {
         Some(recount) => {
             let found = totals_of(&recount(layer)?);
             check(&|| layer.path().unwrap_or_default(), "totals", layer.totals(), &found)?;
         }
-        None if layer.header().kind == FileKind::Dense => layer.check_blocks()?,
+        None if kind.is_dense() => layer.check_blocks()?,
         None => {
             layer.verify(&mut |_, _| {})?;
         }

@@ -5,8 +5,8 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use strata_store::{
-    CheckpointFile, FileKind, Hex64, JobDir, KeptFile, Layer, LayerHeader, LayerWriter,
-    RecycledFile, Result, StoreError, layer_file, older_file,
+    CheckpointFile, Hex64, JobDir, KeptFile, Layer, LayerHeader, LayerWriter, RecycledFile, Result,
+    StoreError, layer_file, older_file,
 };
 
 use crate::keep_layers::KeepLayers;
@@ -113,7 +113,7 @@ impl Files {
         let depth = layer.header().depth;
         let path = layer.path().filter(|path| self.pinned.contains(path));
         path.unwrap_or_else(|| match layer.header().kind {
-            FileKind::Older => self.named(older_file(depth, self.worker), depth),
+            kind if kind.is_older() => self.named(older_file(depth, self.worker), depth),
             _ => self.path(depth),
         })
     }
@@ -264,7 +264,9 @@ fn copy_number(path: &Path) -> Option<u32> {
 mod tests {
     use std::sync::Arc;
 
-    use strata_store::{BlockEncoder, EncodeOptions, EntryKey, LayerTotals, RealFs, Word};
+    use strata_store::{
+        BlockEncoder, EncodeOptions, EntryKey, FileKind, LayerTotals, RealFs, Word,
+    };
 
     use super::*;
 

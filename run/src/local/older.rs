@@ -1,4 +1,4 @@
-//! Layers before the last two, which a pass reads in a directed search.
+//! Files of the layers before the last two, which a directed search compares new states with.
 //!
 //! They are in a few files, each with the states of several layers. A layer that becomes an older one is
 //! merged with the last files that are not larger, so that each state is written a logarithmic number of
@@ -31,6 +31,11 @@ impl OlderLayers {
     pub(crate) fn disk_bytes(&self) -> u64 {
         let on_disk = self.files.iter().filter(|file| file.path().is_some());
         on_disk.map(Layer::file_bytes).sum()
+    }
+
+    /// Number of states in the files.
+    pub(crate) fn states(&self) -> u64 {
+        self.files.iter().map(|file| file.totals().states).sum()
     }
 
     /// The last files that are merged with a layer of `states` states.

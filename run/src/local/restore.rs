@@ -6,7 +6,7 @@ use std::sync::Arc;
 use strata_engine::explicit::{DiscardExits, check_width};
 use strata_space::LayerStats;
 use strata_store::{
-    BlockEncoder, CheckpointFile, EntryKey, JobDir, KeptFile, KeyRange, Layer, LayerCursor,
+    BlockEncoder, CheckpointFile, EngineKind, EntryKey, JobDir, KeyRange, Layer, LayerCursor,
     StoreError,
 };
 
@@ -29,9 +29,6 @@ pub struct Restore {
     /// Names of the files that the history keeps in the worker's folder. They stay, independent of the
     /// options of this session.
     pub kept: HashSet<String>,
-    /// The files of kept layers with their depths, ascending, for a dense search: with directed moves it
-    /// reads all layers. Empty for other engines.
-    pub kept_layers: Vec<(u32, KeptFile)>,
     /// Names of files that other workers wrote and this worker manages: it counts them and, unless
     /// they are kept, removes them after the next checkpoint. They are files of workers that no
     /// longer exist, and copies made for this worker because it owns their shards now. If workers share
@@ -128,7 +125,7 @@ impl Worker {
 
     fn open_record(&self, record: &CheckpointFile) -> Result<Layer> {
         let path = self.setup.folder.file_path(&record.file)?;
-        let expect = record.expect(self.setup.folder.job());
+        let expect = record.expect(self.setup.folder.job(), EngineKind::Explicit);
         let layer = Layer::open(self.setup.folder.fs().clone(), &path, &expect)?;
         check_encoding(&layer)?;
         check_width(&layer, self.setup.width)?;

@@ -243,7 +243,6 @@ mod tests {
             records: records.clone(),
             owners_before: Arc::new([0]),
             kept: HashSet::new(),
-            kept_layers: Vec::new(),
             inherited_files: HashSet::new(),
         };
         let mut second = worker(&folder);

@@ -40,7 +40,7 @@ pub struct PlanOptions {
 impl PlanOptions {
     /// Whether checkpoints have files of layers before the last two.
     fn needs_older(&self) -> bool {
-        self.is_directed && self.engine.is_explicit()
+        self.is_directed && !self.engine.is_symbolic()
     }
 }
 

@@ -8,12 +8,11 @@ use super::chunk;
 use super::numbering::{DenseNumbering, inconsistent};
 use crate::error::Result;
 use crate::key::EntryKey;
-use crate::layer::format::FileKind;
 use crate::layer::index::{BlockMeta, FilePart, ShardCount};
 use crate::layer::writer::LayerWriter;
 
-/// Encodes blocks of a dense space into chunks and appends them to a file of kind
-/// [`FileKind::Dense`]. Each thread has its own.
+/// Encodes blocks of a dense space into chunks and appends them to a [dense](FileKind::is_dense) file. Each
+/// thread has its own.
 #[derive(Debug)]
 pub struct DenseEncoder {
     numbering: DenseNumbering,
@@ -49,7 +48,7 @@ impl DenseEncoder {
     pub fn push(&mut self, to: &LayerWriter, first: u32, words: &[u64]) -> Result<()> {
         let blocks = self.numbering.blocks_of(first, words.len());
         let blocks = blocks.map_err(|what| inconsistent(to.name(), what))?;
-        if first < self.next || to.header().kind != FileKind::Dense {
+        if first < self.next || !to.header().kind.is_dense() {
             let what = format!("block {first} in a {:?} after {}", to.header().kind, self.next);
             return Err(inconsistent(to.name(), what));
         }

@@ -9,7 +9,7 @@ use super::encoder::key;
 use super::numbering::{DENSE_ENCODING, DenseNumbering, inconsistent};
 use crate::error::{Result, StoreError};
 use crate::layer::file::Layer;
-use crate::layer::format::{self, FileKind};
+use crate::layer::format;
 use crate::layer::index::BlockMeta;
 
 /// Reads the states of a dense layer, and checks each chunk that it reads.
@@ -26,7 +26,10 @@ impl<'a> DenseReader<'a> {
     /// `Corrupt` if the file is not a dense layer, or its chunks are not ranges of blocks.
     pub fn new(layer: &'a Layer, numbering: DenseNumbering) -> Result<DenseReader<'a>> {
         let name = layer.name();
-        format::check(&name, 10, "kind", &FileKind::Dense, &layer.header().kind)?;
+        let kind = layer.header().kind;
+        if !kind.is_dense() {
+            return Err(StoreError::corrupt(&name, 10, "a dense layer", format!("{kind:?}")));
+        }
         format::check(&name, 16, "encoding", &DENSE_ENCODING, &layer.header().encoding)?;
         for chunk in layer.blocks() {
             let range = range_of(chunk).filter(|range| {

@@ -5,8 +5,9 @@ use strata_space::Digest;
 
 use crate::hex::Hex64;
 use crate::job::layer_names::OLDER_PREFIX;
+use crate::job::spec::EngineKind;
 use crate::layer::file::{ExpectedFile, Layer};
-use crate::layer::format::{FileKind, LayerTotals};
+use crate::layer::format::LayerTotals;
 
 /// A file of a checkpoint: one worker's part of a layer, or, if moves cannot be undone, its part of
 /// several older layers together.
@@ -86,12 +87,12 @@ impl CheckpointFile {
         }
     }
 
-    /// The expectation with which [`Layer::open`] checks the file.
+    /// The expectation with which [`Layer::open`] checks the file of a job of an engine.
     #[must_use]
-    pub fn expect<'a>(&self, job: &'a str) -> ExpectedFile<'a> {
+    pub fn expect<'a>(&self, job: &'a str, engine: EngineKind) -> ExpectedFile<'a> {
         ExpectedFile {
             job,
-            kind: if self.is_older() { FileKind::Older } else { FileKind::Layer },
+            kind: if self.is_older() { engine.older_kind() } else { engine.file_kind() },
             depth: self.depth,
             bytes: self.bytes,
             seal: self.seal.0,

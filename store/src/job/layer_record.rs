@@ -4,8 +4,9 @@ use serde::{Deserialize, Serialize};
 use strata_space::Digest;
 
 use crate::hex::Hex64;
+use crate::job::spec::EngineKind;
 use crate::layer::file::{ExpectedFile, Layer};
-use crate::layer::format::{FileKind, LayerTotals};
+use crate::layer::format::LayerTotals;
 
 /// A layer file that is kept for tracing paths.
 #[derive(Clone, Debug, Eq, PartialEq, Serialize, Deserialize)]
@@ -29,10 +30,11 @@ impl KeptFile {
         Some(Self { worker, file, bytes: layer.file_bytes(), seal: Hex64(layer.seal()) })
     }
 
-    /// The expectation with which [`Layer::open`] checks the file.
+    /// The expectation with which [`Layer::open`] checks the file of a job of an engine.
     #[must_use]
-    pub fn expect<'a>(&self, job: &'a str, depth: u32) -> ExpectedFile<'a> {
-        ExpectedFile { job, kind: FileKind::Layer, depth, bytes: self.bytes, seal: self.seal.0 }
+    pub fn expect<'a>(&self, job: &'a str, depth: u32, engine: EngineKind) -> ExpectedFile<'a> {
+        let kind = engine.file_kind();
+        ExpectedFile { job, kind, depth, bytes: self.bytes, seal: self.seal.0 }
     }
 }
 

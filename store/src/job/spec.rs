@@ -80,6 +80,12 @@ impl EngineKind {
         }
     }
 
+    /// The kind of files that hold several older layers. A symbolic search has none.
+    #[must_use]
+    pub fn older_kind(self) -> FileKind {
+        if self.is_dense() { FileKind::OlderDense } else { FileKind::Older }
+    }
+
     /// Whether layers have digests. If not, digests are zero.
     #[must_use]
     pub fn has_digests(self) -> bool {

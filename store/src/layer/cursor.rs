@@ -9,7 +9,6 @@ use crate::error::{Result, StoreError};
 use crate::key::{EntryKey, KeyRange};
 use crate::layer::columns::{COLUMNS, Content, Directory, Reader, grow};
 use crate::layer::file::{Layer, LayerData};
-use crate::layer::format::FileKind;
 use crate::layer::index::BlockMeta;
 use crate::layer::list::{List, ListBuf};
 use crate::layer::local::{LocalWidth, Word};
@@ -121,7 +120,7 @@ impl LayerCursor {
     pub fn start(&mut self, layer: &Layer, range: KeyRange) -> Result<()> {
         self.stop();
         let kind = layer.header().kind;
-        if kind == FileKind::Dense {
+        if kind.is_dense() {
             let expected = "a layer of lists of states";
             return Err(StoreError::corrupt(&layer.name(), 10, expected, "a dense layer"));
         }

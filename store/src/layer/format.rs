@@ -47,6 +47,9 @@ pub enum FileKind {
     Dense,
     /// Several layers together, with each region once. The depth is that of the last layer.
     Older,
+    /// Several layers of a dense search together, with a bit for each state. The depth is that of the last
+    /// layer.
+    OlderDense,
 }
 
 impl FileKind {
@@ -57,12 +60,26 @@ impl FileKind {
             Self::Diagram => 3,
             Self::Dense => 4,
             Self::Older => 5,
+            Self::OlderDense => 6,
         }
     }
 
     fn of(code: u8) -> Option<Self> {
-        let all = [Self::Layer, Self::Run, Self::Diagram, Self::Dense, Self::Older];
+        let all =
+            [Self::Layer, Self::Run, Self::Diagram, Self::Dense, Self::Older, Self::OlderDense];
         all.into_iter().find(|kind| kind.code() == code)
+    }
+
+    /// Whether a file of this kind has a bit for each state of some blocks.
+    #[must_use]
+    pub fn is_dense(self) -> bool {
+        matches!(self, Self::Dense | Self::OlderDense)
+    }
+
+    /// Whether a file of this kind holds several layers before the last two.
+    #[must_use]
+    pub fn is_older(self) -> bool {
+        matches!(self, Self::Older | Self::OlderDense)
     }
 
     /// Whether each region is stored once. Its list may then continue at the start of the next block.
@@ -72,7 +89,7 @@ impl FileKind {
 
     /// The most states of a block with `raw_len` bytes before compression.
     fn most_states(self, raw_len: u32) -> u64 {
-        if self == Self::Dense { 8 * u64::from(raw_len) } else { MAX_BLOCK_STATES }
+        if self.is_dense() { 8 * u64::from(raw_len) } else { MAX_BLOCK_STATES }
     }
 }
 
@@ -380,9 +397,8 @@ fn check_index(file: &Path, layout: &Layout, header_len: usize, footer: usize) -
     for (i, block) in layout.blocks.iter().enumerate() {
         let at = (footer + i * BLOCK_ENTRY) as u64;
         let ordered = block.first <= block.last
-            && before.is_none_or(|last| {
-                last < block.first || (last == block.first && kind != FileKind::Dense)
-            });
+            && before
+                .is_none_or(|last| last < block.first || (last == block.first && !kind.is_dense()));
         if !ordered {
             let found = format!("{}..{} after {before:?}", block.first, block.last);
             return Err(StoreError::corrupt(file, at, "blocks in key order", found));

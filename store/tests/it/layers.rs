@@ -6,9 +6,9 @@ use std::sync::Arc;
 use proptest::prelude::*;
 use strata_space::Weight;
 use strata_store::{
-    BlockEncoder, CheckpointFile, EncodeOptions, EntryKey, ExpectedFile, FaultyFs, FileKind, Fs,
-    KeptFile, KeyRange, Layer, LayerCursor, LayerHeader, LayerTotals, LayerWriter, RealFs,
-    StoreError, VerifiedCounts, Word,
+    BlockEncoder, CheckpointFile, EncodeOptions, EngineKind, EntryKey, ExpectedFile, FaultyFs,
+    FileKind, Fs, KeptFile, KeyRange, Layer, LayerCursor, LayerHeader, LayerTotals, LayerWriter,
+    RealFs, StoreError, VerifiedCounts, Word,
 };
 
 type Entries = Vec<(EntryKey, Vec<u32>)>;
@@ -472,10 +472,14 @@ fn a_persisted_layer_is_opened_by_its_record() {
     layer.persist(&real(), &path).unwrap();
     let record = CheckpointFile::of(&layer, 2).unwrap();
     assert_eq!((record.file.as_str(), record.worker, record.depth), ("layer.strata", 2, 41));
-    Layer::open(real(), &path, &record.expect("panex-6")).unwrap();
+    Layer::open(real(), &path, &record.expect("panex-6", EngineKind::Explicit)).unwrap();
     let kept = KeptFile::of(&layer, 2).unwrap();
-    Layer::open(real(), &path, &kept.expect("panex-6", 41)).unwrap();
-    assert!(Layer::open(real(), &path, &kept.expect("panex-6", 40)).unwrap_err().is_corrupt());
+    Layer::open(real(), &path, &kept.expect("panex-6", 41, EngineKind::Explicit)).unwrap();
+    assert!(
+        Layer::open(real(), &path, &kept.expect("panex-6", 40, EngineKind::Explicit))
+            .unwrap_err()
+            .is_corrupt()
+    );
 }
 
 #[test]

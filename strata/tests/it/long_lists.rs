@@ -10,7 +10,7 @@ use drive::{LayerNumbers, SearchSetup, on_all_workers, owners, search, start_wor
 use strata_engine::explicit::Engine;
 use strata_run::{Restore, Worker};
 use strata_space::{KeySpace, Keyed, Seed, mix};
-use strata_store::{CheckpointFile, EncodeOptions, FileKind, Layer, RealFs};
+use strata_store::{CheckpointFile, EncodeOptions, EngineKind, FileKind, Layer, RealFs};
 
 use crate::kinds::check::sizes;
 use crate::reference::search::layers_of;
@@ -144,7 +144,6 @@ fn session(
                 records: saved.records.clone(),
                 owners_before: saved.owners.clone(),
                 kept: HashSet::new(),
-                kept_layers: Vec::new(),
                 inherited_files: if worker == 0 { removed.clone() } else { HashSet::new() },
             };
             let workers = workers.iter_mut().zip(0..);
@@ -170,7 +169,9 @@ fn most_entries(dir: &Path, saved: &Saved) -> [usize; 2] {
     let mut most = [0; 2];
     for record in &saved.records {
         let path = dir.join("job").join(&record.file);
-        let layer = Layer::open(Arc::new(RealFs), &path, &record.expect("job")).unwrap();
+        let layer =
+            Layer::open(Arc::new(RealFs), &path, &record.expect("job", EngineKind::Explicit))
+                .unwrap();
         let chains = layer.blocks().chunk_by(|a, b| a.last == b.first).map(<[_]>::len);
         let of_kind = &mut most[usize::from(layer.header().kind == FileKind::Older)];
         *of_kind = chains.max().unwrap_or(0).max(*of_kind);

@@ -164,9 +164,8 @@ fn restore(
     inherited_files: HashSet<String>,
 ) -> Restore {
     let (owners_before, kept) = (before.clone(), HashSet::new());
-    let kept_layers = Vec::new();
     let records = records.to_vec();
-    Restore { depth, records, owners_before, kept, kept_layers, inherited_files }
+    Restore { depth, records, owners_before, kept, inherited_files }
 }
 
 /// Files of workers that no longer exist.

@@ -43,11 +43,14 @@ const PUZZLES: [Puzzle; 8] = [
 /// Three wheels of six pieces each that change places: 648 states.
 const WIDE: &str = r"a = (1,2,3,4,5,6)\nc = (1,7,13)(2,8,14)(3,9,15)(4,10,16)(5,11,17)(6,12,18)\n";
 
-/// Number of blocks of [`DENSE`], which is also the largest number of shards.
+/// The least number of blocks of [`DENSE`], which is also the largest number of shards.
 const BLOCKS: u32 = 4;
 
-/// A search of 262,144 states, in blocks enough for several workers of the dense engine.
-const DENSE: Puzzle = ("hanoi", &[("discs", "9"), ("pegs", "4"), ("exhaust", "true")]);
+/// Searches of 262,144 and 40,320 states, in blocks enough for several workers of the dense engine.
+const DENSE: [Puzzle; 2] = [
+    ("hanoi", &[("discs", "9"), ("pegs", "4"), ("exhaust", "true")]),
+    ("lx", &[("n", "8"), ("exhaust", "true")]),
+];
 
 /// The figures of a layer: states, positions, generated, digest.
 type Figures = (u64, u64, u64, Digest);
@@ -167,7 +170,8 @@ impl Job {
         let intervals = [0, 1, 20, 200, 5000];
         let puzzle = PUZZLES[random.below(PUZZLES.len() as u64) as usize];
         let is_dense = world.part("engine", 0, 0).one_in(5);
-        let (puzzle, engine) = if is_dense { (DENSE, "dense") } else { (puzzle, "explicit") };
+        let dense = DENSE[world.part("dense", 0, 0).below(DENSE.len() as u64) as usize];
+        let (puzzle, engine) = if is_dense { (dense, "dense") } else { (puzzle, "explicit") };
         // Jobs of one shard run beside others.
         let one = world.part("shards", number as HostId, 0).one_in(2);
         let most = if is_dense { BLOCKS } else { 8 };

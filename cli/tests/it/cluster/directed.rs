@@ -1,19 +1,26 @@
-//! Searches with moves that cannot be undone: their checkpoints have files of all layers.
+//! Searches with moves that cannot be undone: their checkpoints have files of older layers.
 
 use crate::cluster::elastic::drain;
 use crate::cluster::follower::table;
 use crate::cluster::harness::Cluster;
 use crate::common::{expect, solve};
 
-const LX: &str = "lx 9 --engine explicit --shards 16";
-
 #[test]
 fn layers_are_those_of_one_process_after_faults_and_moves_of_shards() {
+    after_faults_and_moves_of_shards("lx 9 --engine explicit --shards 16");
+}
+
+#[test]
+fn dense_layers_are_those_of_one_process_after_faults_and_moves_of_shards() {
+    after_faults_and_moves_of_shards("lx 9 --engine dense --shards 16");
+}
+
+fn after_faults_and_moves_of_shards(line: &str) {
     let dir = tempfile::tempdir().unwrap();
-    let expected = expect(0, &mut solve(dir.path(), LX));
+    let expected = expect(0, &mut solve(dir.path(), line));
     let mut cluster = Cluster::empty("--narrow 1");
     (1..=3).for_each(|number| cluster.join(&format!("w{number}"), ""));
-    let follower = cluster.follow(&format!("submit {LX} --checkpoint-interval 1ms"));
+    let follower = cluster.follow(&format!("submit {line} --checkpoint-interval 1ms"));
     follower.until_depth(6);
     cluster.kill("w2");
     cluster.start("w2");

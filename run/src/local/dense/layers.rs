@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 use strata_engine::dense::PartLayers;
 use strata_space::dense::DenseSpace;
 use strata_store::{
-    DenseEncoder, DenseNumbering, DenseReader, FilePart, Layer, LayerWriter, Result,
+    DenseEncoder, DenseNumbering, DenseReader, FilePart, Layer, LayerWriter, Result, StoreError,
 };
 
 /// Number of words that are read at a time when a layer is written from memory.
@@ -19,23 +19,24 @@ pub fn numbering(space: &dyn DenseSpace) -> DenseNumbering {
 }
 
 /// Divides blocks into ranges of about [`WORDS`] words.
-pub(super) fn ranges(blocks: Range<u32>, rows: u32) -> impl Iterator<Item = Range<u32>> + use<> {
+fn ranges(blocks: Range<u32>, rows: u32) -> impl Iterator<Item = Range<u32>> + use<> {
     let step = (WORDS / rows.max(1) as usize).max(1);
     let end = blocks.end;
     blocks.step_by(step).map(move |first| first..end.min(first.saturating_add(step as u32)))
 }
 
-/// Writes the states of all blocks. `read` fills words with the states of blocks from the given one on.
-pub(super) fn write_words(
+/// Writes the states of some blocks. `read` fills words with the states of blocks from the given one on.
+pub(super) fn write_words<E: From<StoreError>>(
     numbering: DenseNumbering,
     to: &LayerWriter,
-    read: impl Fn(u32, &mut [u64]),
-) -> Result<FilePart> {
+    blocks: &[Range<u32>],
+    mut read: impl FnMut(u32, &mut [u64]) -> std::result::Result<(), E>,
+) -> std::result::Result<FilePart, E> {
     let mut encoder = DenseEncoder::new(numbering);
     let mut words = Vec::new();
-    for blocks in ranges(0..numbering.blocks, numbering.rows) {
+    for blocks in blocks.iter().flat_map(|blocks| ranges(blocks.clone(), numbering.rows)) {
         words.resize(blocks.len() * numbering.rows as usize, 0);
-        read(blocks.start, &mut words);
+        read(blocks.start, &mut words)?;
         encoder.push(to, blocks.start, &words)?;
     }
     Ok(encoder.finish())
@@ -111,7 +112,7 @@ impl<'a> StepLayers<'a> {
 }
 
 impl PartLayers for StepLayers<'_> {
-    type Error = strata_store::StoreError;
+    type Error = StoreError;
 
     fn current_states(&self, blocks: Range<u32>) -> u64 {
         self.current.states_near(&blocks)
@@ -162,8 +163,11 @@ mod tests {
         let read = |first: u32, to: &mut [u64]| {
             let at = first as usize * 3;
             to.copy_from_slice(&words[at..at + to.len()]);
+            Ok::<_, StoreError>(())
         };
-        let part = write_words(NUMBERING, &writer, read).unwrap();
+        let part =
+            write_words(NUMBERING, &writer, std::slice::from_ref(&(0..NUMBERING.blocks)), read)
+                .unwrap();
         let states = words.iter().filter(|word| **word != 0).count() as u64;
         let regions = words.chunks(3).filter(|block| block.iter().any(|word| *word != 0)).count();
         let totals = LayerTotals { states, regions: regions as u64, ..LayerTotals::default() };

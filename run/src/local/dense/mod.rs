@@ -2,6 +2,7 @@
 
 mod blocks;
 mod layers;
+mod older;
 mod restore;
 mod sources;
 mod worker;

@@ -5,11 +5,12 @@ use std::sync::Arc;
 
 use strata_engine::dense::{Counter, Search};
 use strata_space::LayerStats;
-use strata_store::{DenseEncoder, DenseReader, KeptFile, Layer};
+use strata_store::{CheckpointFile, DenseReader, Layer};
 
-use super::layers::{Readers, ranges};
+use super::layers::{Readers, write_words};
 use super::worker::{DenseWorker, Engine, Slot, files_of, options, owned_by};
 use crate::local::error::{Result, WorkerError};
+use crate::local::older::OlderLayers;
 use crate::local::restore::Restore;
 use crate::plan::sums::{stats_of, totals_of};
 
@@ -32,17 +33,17 @@ impl DenseWorker {
         }
         self.current = slots.pop().ok_or_else(|| self.missing(from.depth))?;
         self.previous = slots.pop();
+        self.older = OlderLayers::new(self.load_older(from, uses_own_files)?);
+        self.older_states = self.older.states();
         self.files.resume(from.depth, &from.kept);
         if uses_own_files {
-            self.files.pin(&files_of(&self.previous, &self.current));
+            let last_two = files_of(&self.previous, &self.current);
+            self.files.pin(&self.older.files().iter().chain(last_two).collect::<Vec<_>>());
         } else {
             self.files.start_copies()?;
         }
         for record in from.managed_by(own) {
             self.files.inherit(&record.file, record.bytes)?;
-        }
-        if !self.is_undirected() {
-            self.earlier = self.open_earlier(from)?;
         }
         self.current.stats = self.load()?;
         Ok(())
@@ -51,69 +52,78 @@ impl DenseWorker {
     /// Opens this worker's file of a checkpoint's layer.
     fn open_own(&self, from: &Restore, depth: u32) -> Result<Slot> {
         let record = from.record(depth, self.setup.worker, &self.setup.folder)?;
-        let layer = self.open(&record.file, &record.expect(self.setup.folder.job()))?;
+        let layer = self.open(record)?;
         Ok(Slot { depth, stats: stats_of(&record.totals()), layer: Some(layer) })
     }
 
     /// A new file with this worker's blocks of a layer, copied from the files of former owners.
     fn copy_layer(&mut self, from: &Restore, depth: u32) -> Result<Slot> {
-        let own = owned_by(self.setup.worker);
-        let owners = self.setup.owners.iter().zip(&*from.owners_before);
-        let former: BTreeSet<u16> =
-            owners.filter(|(now, _)| own(now)).map(|(_, before)| *before).collect();
         let mut files = Vec::new();
-        for worker in former {
+        for worker in self.former_owners(from) {
             let record = from.record(depth, usize::from(worker), &self.setup.folder)?;
             if record.states > 0 {
-                files.push(self.open(&record.file, &record.expect(self.setup.folder.job()))?);
+                files.push(self.open(record)?);
             }
         }
         let states = files.iter().map(|layer| layer.totals().states).sum();
         let writer = self.writer(depth, states)?;
         let readers = Readers::new(self.numbering, files.iter())?;
         let counter = Counter::new(&*self.space, self.setup.digest);
-        let mut encoder = DenseEncoder::new(self.numbering);
         let mut stats = LayerStats::default();
-        let mut words = Vec::new();
-        let rows = self.numbering.rows;
-        for blocks in self.blocks.iter().flat_map(|blocks| ranges(blocks.clone(), rows)) {
-            words.resize(blocks.len() * rows as usize, 0);
-            readers.read(blocks.start, &mut words)?;
-            stats.add(&counter.count(blocks.start, &words));
-            encoder.push(&writer, blocks.start, &words)?;
-        }
-        let layer = writer.seal(vec![encoder.finish()], totals_of(&stats))?;
+        let part = write_words(self.numbering, &writer, &self.blocks, |first, words| {
+            readers.read(first, words)?;
+            stats.add(&counter.count(first, words));
+            Ok::<_, WorkerError>(())
+        })?;
+        let layer = writer.seal(vec![part], totals_of(&stats))?;
         Ok(Slot { depth, stats, layer: Some(layer) })
     }
 
-    /// Opens the files of all layers before the checkpoint's two.
-    fn open_earlier(&self, from: &Restore) -> Result<Vec<Layer>> {
-        let needed = || from.kept_layers.iter().filter(|(depth, _)| depth + 1 < from.depth);
-        let depths: BTreeSet<u32> = needed().map(|(depth, _)| *depth).collect();
-        let expected = 0..from.depth.saturating_sub(1);
-        if let Some(lost) = expected.clone().find(|depth| !depths.contains(depth)) {
-            return Err(self.missing(lost));
-        }
-        let open = |(depth, kept): &(u32, KeptFile)| {
-            let layer = self.open(&kept.file, &kept.expect(self.setup.folder.job(), *depth))?;
-            // There are as many files as layers.
-            layer.close();
-            Ok(layer)
+    /// The workers that had blocks of this worker when the files were written.
+    fn former_owners(&self, from: &Restore) -> BTreeSet<u16> {
+        let own = owned_by(self.setup.worker);
+        let owners = self.setup.owners.iter().zip(&*from.owners_before);
+        owners.filter(|(now, _)| own(now)).map(|(_, before)| *before).collect()
+    }
+
+    /// The files of older layers: this worker's own, or a copy of its blocks.
+    fn load_older(&self, from: &Restore, uses_own_files: bool) -> Result<Vec<Layer>> {
+        let writers = match uses_own_files {
+            true => [self.setup.worker as u16].into(),
+            false => self.former_owners(from),
         };
-        needed().map(open).collect()
+        let is_read = |record: &&CheckpointFile| {
+            let is_of_writer = writers.iter().any(|writer| u32::from(*writer) == record.worker);
+            record.is_older() && record.states > 0 && is_of_writer
+        };
+        let mut records: Vec<&CheckpointFile> = from.records.iter().filter(is_read).collect();
+        records.sort_unstable_by_key(|record| record.depth);
+        let opened = |record| {
+            let file = self.open(record)?;
+            if !uses_own_files {
+                // There may be many files of former owners.
+                file.close();
+            }
+            Ok(file)
+        };
+        let files = records.into_iter().map(opened).collect::<Result<Vec<Layer>>>()?;
+        match files.iter().map(|file| file.header().depth).max() {
+            Some(depth) if !uses_own_files => Ok(vec![self.older_layer(depth, files.iter())?]),
+            _ => Ok(files),
+        }
     }
 
     /// Reads all layers that the search needs in full; a search in memory loads them into its planes.
     /// Returns the figures of the current layer, counted from its states.
     fn load(&mut self) -> Result<LayerStats> {
         let mut layers = files_of(&self.previous, &self.current);
-        layers.extend(&self.earlier);
+        layers.extend(self.older.files());
         if let Engine::Share(search) = &mut self.search {
             search.resume(self.current.depth);
         }
         let Engine::Memory(search) = &mut self.search else {
             let counter = Counter::new(&*self.space, self.setup.digest);
-            let (mut stats, rows) = (LayerStats::default(), self.numbering.rows as usize);
+            let mut stats = LayerStats::default();
             for layer in layers {
                 let depth = layer.header().depth;
                 DenseReader::new(layer, self.numbering)?.visit(|first, words| {
@@ -121,21 +131,7 @@ impl DenseWorker {
                         stats.add(&counter.count(first, words));
                     }
                     let Engine::Share(search) = &mut self.search else { return Ok(()) };
-                    if depth + 1 >= self.current.depth {
-                        search.add(depth, first, words)?;
-                        return Ok(());
-                    }
-                    // The earlier layers of a directed search are those of all workers.
-                    let end = first + (words.len() / rows) as u32;
-                    for own in &self.blocks {
-                        let common = own.start.max(first)..own.end.min(end);
-                        let at = |block: u32| (block - first) as usize * rows;
-                        if !common.is_empty() {
-                            let words = &words[at(common.start)..at(common.end)];
-                            search.add(depth, common.start, words)?;
-                        }
-                    }
-                    Ok::<(), WorkerError>(())
+                    Ok::<(), WorkerError>(search.add(depth, first, words)?)
                 })?;
             }
             return Ok(stats);

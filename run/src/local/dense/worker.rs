@@ -8,8 +8,8 @@ use strata_engine::dense::{Options, PartSearch, Search, ShareSearch};
 use strata_space::LayerStats;
 use strata_space::dense::DenseSpace;
 use strata_store::{
-    CheckpointFile, DENSE_ENCODING, DenseEncoder, DenseNumbering, DenseReader, ExpectedFile,
-    FileKind, JobDir, Layer, LayerHeader, LayerWriter, StoreError,
+    CheckpointFile, DENSE_ENCODING, DenseEncoder, DenseNumbering, DenseReader, EngineKind,
+    FileKind, FilePart, JobDir, Layer, LayerHeader, LayerWriter, StoreError,
 };
 
 use super::blocks;
@@ -18,6 +18,7 @@ use super::sources::Sources;
 use crate::keep_layers::KeepLayers;
 use crate::local::error::{Result, WorkerError};
 use crate::local::files::Files;
+use crate::local::older::OlderLayers;
 use crate::local::restore::Restore;
 use crate::local::work::Work;
 use crate::local::worker::bytes_on_disk;
@@ -37,7 +38,7 @@ pub struct DenseSetup {
     pub memory: u64,
     /// Whether layers have digests.
     pub digest: bool,
-    /// Layers that stay on disk besides the last two. If moves are directed, all layers stay.
+    /// Layers that stay on disk besides the last two.
     pub keep: KeepLayers,
     /// The job's folder.
     pub folder: JobDir,
@@ -61,13 +62,14 @@ pub struct DenseWorker {
     /// Excerpts of their files of the current layer, by worker.
     taken: BTreeMap<u32, Layer>,
     pub(super) search: Engine,
-    keep: KeepLayers,
     pub(super) files: Files,
     pub(super) current: Slot,
     /// None at depth 0.
     pub(super) previous: Option<Slot>,
-    /// Files of all earlier layers, which a search with directed moves needs.
-    pub(super) earlier: Vec<Layer>,
+    /// Files of the layers before the last two, which a search with directed moves needs.
+    pub(super) older: OlderLayers,
+    /// Number of states of these layers. A search in memory need not have written all of them.
+    pub(super) older_states: u64,
 }
 
 pub(super) enum Engine {
@@ -123,21 +125,20 @@ impl DenseWorker {
                 }
             }
         };
-        let keep = if space.tables().is_undirected() { setup.keep } else { KeepLayers::All };
         let current = Slot { depth: 0, stats: LayerStats::default(), layer: None };
         Ok(DenseWorker {
-            files: Files::new(setup.folder.clone(), setup.worker as u32, keep),
+            files: Files::new(setup.folder.clone(), setup.worker as u32, setup.keep),
             numbering,
             blocks,
             sources,
             taken: BTreeMap::new(),
-            keep,
             setup,
             space,
             search,
             current,
             previous: None,
-            earlier: Vec::new(),
+            older: OlderLayers::default(),
+            older_states: 0,
         })
     }
 
@@ -177,18 +178,24 @@ impl DenseWorker {
         let parts = match &self.search {
             _ if stats.states == 0 => Vec::new(),
             Engine::Memory(Some(search)) if depth == search.depth() => {
-                vec![write_words(self.numbering, &writer, |first, to| {
-                    search.read_current(first, to)
-                })?]
+                let read = |first, to: &mut [u64]| search.read_current(first, to);
+                vec![self.write_blocks(&writer, read)?]
             }
             Engine::Memory(Some(search)) if depth + 1 == search.depth() => {
-                vec![write_words(self.numbering, &writer, |first, to| {
-                    search.read_previous(first, to)
-                })?]
+                let read = |first, to: &mut [u64]| search.read_previous(first, to);
+                vec![self.write_blocks(&writer, read)?]
             }
             _ => return Err(self.missing(depth)),
         };
         Ok(writer.seal(parts, totals_of(stats))?)
+    }
+
+    /// Writes the states that `read` gives for own blocks.
+    fn write_blocks(&self, to: &LayerWriter, read: impl Fn(u32, &mut [u64])) -> Result<FilePart> {
+        write_words(self.numbering, to, &self.blocks, |first, words| {
+            read(first, words);
+            Ok(())
+        })
     }
 
     /// Writes the layer before the current one if it is only in the planes. Returns the bytes written to
@@ -222,7 +229,7 @@ impl DenseWorker {
         };
         let previous = self.previous.iter().filter_map(|slot| slot.layer.as_ref());
         let current = [own].into_iter().chain(others.iter().map(|(_, layer)| layer));
-        let earlier = previous.chain(&self.earlier);
+        let earlier = previous.chain(self.older.files());
         let read = current.clone().chain(earlier.clone()).map(bytes_on_disk).sum();
         let layers = StepLayers::new(self.numbering, current, earlier, &writer)?;
         let mut stats = LayerStats::default();
@@ -296,7 +303,7 @@ impl DenseWorker {
             if let Some(layer) = taken.remove(&worker).filter(is_recorded) {
                 layers.push((worker, layer));
             } else {
-                let layer = self.open(&record.file, &record.expect(self.setup.folder.job()))?;
+                let layer = self.open(record)?;
                 // There may be as many files as workers.
                 layer.close();
                 layers.push((worker, layer));
@@ -314,12 +321,10 @@ impl DenseWorker {
     /// bytes on disk before the release.
     fn push(&mut self, slot: Slot) -> Result<u64> {
         let released = self.previous.replace(std::mem::replace(&mut self.current, slot));
+        self.older_states += released.as_ref().map_or(0, |slot| slot.stats.states);
         let mut bytes = self.disk_bytes();
         if let Some(layer) = released.and_then(|slot| slot.layer) {
             bytes += bytes_on_disk(&layer);
-            if !self.is_undirected() {
-                self.earlier.push(layer.clone());
-            }
             self.files.release_layer(layer)?;
         }
         Ok(bytes)
@@ -327,7 +332,7 @@ impl DenseWorker {
 
     /// Writes a layer in the planes if it is kept.
     fn write_if_kept(&mut self, depth: u32, stats: &LayerStats) -> Result<Option<Layer>> {
-        let is_kept = self.keep.keeps(depth);
+        let is_kept = self.setup.keep.keeps(depth);
         is_kept.then(|| self.write_planes(depth, stats)).transpose()
     }
 
@@ -335,15 +340,15 @@ impl DenseWorker {
         self.space.tables().is_undirected()
     }
 
-    pub(super) fn open(&self, file: &str, expect: &ExpectedFile<'_>) -> Result<Layer> {
-        let path = self.setup.folder.file_path(file)?;
-        let expect = ExpectedFile { kind: FileKind::Dense, ..*expect };
+    pub(super) fn open(&self, record: &CheckpointFile) -> Result<Layer> {
+        let path = self.setup.folder.file_path(&record.file)?;
+        let expect = record.expect(self.setup.folder.job(), EngineKind::Dense);
         Ok(Layer::open(self.setup.folder.fs().clone(), &path, &expect)?)
     }
 
     fn disk_bytes(&self) -> u64 {
         let layers = files_of(&self.previous, &self.current).into_iter();
-        layers.map(bytes_on_disk).sum::<u64>() + self.files.bytes()
+        layers.map(bytes_on_disk).sum::<u64>() + self.older.disk_bytes() + self.files.bytes()
     }
 
     /// The report of the current layer. Other workers can read its file from then on.
@@ -447,7 +452,7 @@ impl Work for DenseWorker {
     fn advance(&mut self, files: &[CheckpointFile]) -> Result<LayerReport> {
         let depth = self.current.depth + 1;
         let mut previous_bytes = 0;
-        if self.keep.keeps(depth) {
+        if self.setup.keep.keeps(depth) {
             // In memory, the next layer overwrites the plane of the previous one. If the next layer
             // cannot be written to its file, the previous one must still be there to be saved.
             previous_bytes = self.write_previous()?;
@@ -467,20 +472,28 @@ impl Work for DenseWorker {
         // A failure leaves `current` and `previous` unchanged; both can still be saved.
         let layer =
             layer.map_or_else(|| self.write_if_kept(depth, &stats), |layer| Ok(Some(layer)))?;
-        let disk_peak = self.push(Slot { depth, stats, layer })?;
+        let older = self.merge_older()?;
+        let older_bytes = older.as_ref().map_or(0, |(_, file)| bytes_on_disk(file));
+        let disk_peak = self.push(Slot { depth, stats, layer })? + older_bytes;
+        if let Some((count, file)) = older {
+            self.replace_older(count, file)?;
+        }
         let mut report = LayerReport { disk_peak, ..self.report()? };
         report.layer.read_bytes = read_bytes;
         report.layer.written_bytes =
-            self.current.layer.as_ref().map_or(0, bytes_on_disk) + previous_bytes;
+            self.current.layer.as_ref().map_or(0, bytes_on_disk) + previous_bytes + older_bytes;
         Ok(report)
     }
 
     fn save(&mut self) -> Result<Vec<CheckpointFile>> {
         self.write_last_two()?;
-        Ok(self.files.persist(&files_of(&self.previous, &self.current))?)
+        self.write_older()?;
+        let searched = self.older.files().iter().chain(files_of(&self.previous, &self.current));
+        Ok(self.files.persist(&searched.collect::<Vec<_>>())?)
     }
 
     fn saved(&mut self) -> Result<()> {
-        Ok(self.files.published(&files_of(&self.previous, &self.current))?)
+        let searched = self.older.files().iter().chain(files_of(&self.previous, &self.current));
+        Ok(self.files.published(&searched.collect::<Vec<_>>())?)
     }
 }

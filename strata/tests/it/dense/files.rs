@@ -13,8 +13,8 @@ use strata_space::dense::{
     MoveTable, RowStep,
 };
 use strata_store::{
-    CheckpointFile, DenseNumbering, DenseReader, ExpectedFile, FaultyFs, FileKind, Fs, JobDir,
-    KeptFile, Layer, RealFs, StoreError,
+    CheckpointFile, DenseNumbering, DenseReader, EngineKind, FaultyFs, Fs, JobDir, KeptFile, Layer,
+    RealFs, StoreError,
 };
 
 use crate::dense::{budgets, expected, folded, folded_turns, hanoi, kept_of};
@@ -225,7 +225,6 @@ fn restore(depth: u32, records: &[CheckpointFile], kept: &[(u32, KeptFile)]) -> 
         records: records.to_vec(),
         owners_before: Arc::new([0; 8]),
         kept: kept.iter().map(|(_, kept)| kept.file.clone()).collect(),
-        kept_layers: kept.to_vec(),
         inherited_files: HashSet::new(),
     }
 }
@@ -261,8 +260,13 @@ fn a_search_resumes_at_every_depth_in_any_way() {
                 let depth = report.layer.depth;
                 kept.extend(kept_of(&report));
                 let records = worker.save().unwrap();
-                let depths: Vec<u32> = records.iter().map(|record| record.depth).collect();
+                let last_two = records.iter().filter(|record| !record.is_older());
+                let depths: Vec<u32> = last_two.map(|record| record.depth).collect();
                 assert_eq!(depths, (depth.saturating_sub(1)..=depth).collect::<Vec<_>>());
+                let is_directed = !space.tables().is_undirected();
+                let older = expected.iter().take(depth.saturating_sub(1) as usize);
+                let older: u64 = older.filter(|_| is_directed).map(|layer| layer.states).sum();
+                assert_eq!(CheckpointFile::older_states(&records), older, "{name}, {depth}");
                 worker.saved().unwrap();
                 for resumed in [way, other] {
                     let copy = tempfile::tempdir().unwrap();
@@ -300,7 +304,7 @@ fn states_of(space: &Space, folder: &JobDir, depth: u32, kept: &KeptFile) -> BTr
         fingerprint: space.tables().fingerprint(),
     };
     let path = folder.file_path(&kept.file).unwrap();
-    let expect = ExpectedFile { kind: FileKind::Dense, ..kept.expect("job", depth) };
+    let expect = kept.expect("job", depth, EngineKind::Dense);
     let layer = Layer::open(folder.fs().clone(), &path, &expect).unwrap();
     let mut words = vec![0; shape.words() as usize];
     DenseReader::new(&layer, numbering).unwrap().read(0, &mut words).unwrap();
@@ -313,7 +317,6 @@ fn states_of(space: &Space, folder: &JobDir, depth: u32, kept: &KeptFile) -> BTr
 fn kept_layers_hold_their_states() {
     for (name, space) in small_spaces() {
         let expected = plain_layers(&space);
-        // A search with directed moves keeps all layers, independent of the setup.
         let keeps = [KeepLayers::All, KeepLayers::Every(2.try_into().unwrap()), KeepLayers::Last];
         for keep in keeps {
             for way in [Way { keep, ..IN_MEMORY }, Way { keep, ..BY_PARTS }] {
@@ -332,9 +335,8 @@ fn kept_layers_hold_their_states() {
                 }
                 let last = worker.save().unwrap();
                 worker.saved().unwrap();
-                let keeps = if space.tables().is_undirected() { keep } else { KeepLayers::All };
                 let depths: Vec<u32> =
-                    (0..expected.len() as u32).filter(|depth| keeps.keeps(*depth)).collect();
+                    (0..expected.len() as u32).filter(|depth| keep.keeps(*depth)).collect();
                 let found: Vec<u32> = kept.iter().map(|(depth, _)| *depth).collect();
                 assert_eq!(found, depths, "{name}, {way:?}");
                 for (depth, file) in &kept {
@@ -345,7 +347,7 @@ fn kept_layers_hold_their_states() {
                 let named = kept.iter().map(|(_, kept)| kept.file.clone());
                 let named = named.chain(last.iter().map(|record| record.file.clone()));
                 let mut named: BTreeSet<String> = named.collect();
-                if keeps == KeepLayers::All {
+                if keep == KeepLayers::All {
                     // The empty layer is kept, too.
                     named.extend(report.layer.kept.iter().map(|kept| kept.file.clone()));
                 }
@@ -532,15 +534,9 @@ fn damaged_and_missing_files_are_refused() {
                 worker(&space, way, &folder).restore(from).unwrap_err()
             };
             let from = restore(3, &at.records, &at.kept);
-            let is_undirected = space.tables().is_undirected();
-            let mut files: Vec<String> =
-                at.records.iter().map(|record| record.file.clone()).collect();
-            if !is_undirected {
-                files.extend(at.kept.iter().map(|(_, kept)| kept.file.clone()));
-                let without = Restore { kept_layers: Vec::new(), ..from.clone() };
-                let error = refused(&without);
-                assert!(error.to_string().contains("layer 0 is not there"), "{error}");
-            }
+            let files = at.records.iter().map(|record| record.file.clone());
+            let has_older = at.records.iter().any(CheckpointFile::is_older);
+            assert_eq!(has_older, !space.tables().is_undirected(), "{name}");
             for file in files {
                 let path = at.dir.path().join("job").join(&file);
                 let good = std::fs::read(&path).unwrap();
@@ -558,7 +554,12 @@ fn damaged_and_missing_files_are_refused() {
             }
             // A record with another layer's figures does not name a file of its depth.
             let mut other = from.clone();
-            other.records[1] = CheckpointFile { depth: 3, ..from.records[0].clone() };
+            let at = |depth| {
+                let is_of_layer =
+                    |record: &CheckpointFile| record.depth == depth && !record.is_older();
+                from.records.iter().position(is_of_layer).unwrap()
+            };
+            other.records[at(3)] = CheckpointFile { depth: 3, ..from.records[at(2)].clone() };
             assert!(refused(&other).is_corrupt());
         }
     }

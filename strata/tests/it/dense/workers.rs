@@ -10,8 +10,7 @@ use strata_run::{DenseSetup, DenseWorker, KeepLayers, LayerReport, Restore, Work
 use strata_space::LayerStats;
 use strata_space::dense::DenseSpace;
 use strata_store::{
-    CheckpointFile, Excerpt, ExpectedFile, FileKind, Fs, JobDir, KeptFile, Layer, RealFs,
-    dense_excerpt,
+    CheckpointFile, EngineKind, Excerpt, Fs, JobDir, KeptFile, Layer, RealFs, dense_excerpt,
 };
 
 use crate::dense::{budgets, expected, folded, folded_turns, hanoi};
@@ -59,7 +58,6 @@ impl Team {
             records: saved.files.clone(),
             owners_before: Arc::clone(&saved.owners),
             kept: saved.kept.iter().map(|(_, kept)| kept.file.clone()).collect(),
-            kept_layers: saved.kept.clone(),
             inherited_files: if number == 0 { gone.clone() } else { HashSet::new() },
         };
         let workers = self.workers.iter_mut().enumerate();
@@ -163,7 +161,7 @@ fn sessions_with_other_workers_continue_from_the_files_of_all() {
 }
 
 fn sessions_with_other_workers(space: &Arc<dyn DenseSpace>) {
-    let expected = expected(space);
+    let (expected, is_directed) = (expected(space), !space.tables().is_undirected());
     for memory in budgets(space) {
         let dir = tempfile::tempdir().unwrap();
         let mut saved = Saved::none();
@@ -176,6 +174,9 @@ fn sessions_with_other_workers(space: &Arc<dyn DenseSpace>) {
             assert_eq!(names_in(&dir.path().join("job")), saved.names(), "depth {depth}");
             let files = saved.files.iter().filter(|file| file.depth == saved.depth);
             assert_eq!(files.map(|file| file.states).sum::<u64>(), stats.states);
+            let older = expected.iter().take(depth.saturating_sub(1));
+            let older: u64 = older.filter(|_| is_directed).map(|layer| layer.states).sum();
+            assert_eq!(CheckpointFile::older_states(&saved.files), older, "depth {depth}");
             // Every second session makes two layers.
             if depth % 3 != 1 {
                 drop(team);
@@ -194,7 +195,7 @@ fn sessions_with_other_workers(space: &Arc<dyn DenseSpace>) {
 /// The blocks of a shared file that a worker reads, with no other part of the file.
 fn excerpt(dir: &Path, file: &CheckpointFile, blocks: &[Range<u32>]) -> Layer {
     let content = std::fs::read(dir.join("job").join(&file.file)).unwrap();
-    let expect = ExpectedFile { kind: FileKind::Dense, ..file.expect("job") };
+    let expect = file.expect("job", EngineKind::Dense);
     let whole = Layer::from_content(content.clone(), "whole", &expect).unwrap();
     let mut excerpt = Excerpt::default();
     for range in dense_excerpt(&whole, blocks) {

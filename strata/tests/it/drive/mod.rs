@@ -12,7 +12,7 @@ use strata_engine::explicit::{
 use strata_run::{Budget, KeepLayers, LayerReport, Setup, Worker};
 use strata_space::{Digest, Finish, LayerStats};
 use strata_store::{
-    EncodeOptions, EntryKey, Fs, JobDir, KeptFile, Layer, LocalWidth, RealFs, Word,
+    EncodeOptions, EngineKind, EntryKey, Fs, JobDir, KeptFile, Layer, LocalWidth, RealFs, Word,
 };
 
 const JOB: &str = "job";
@@ -115,7 +115,8 @@ pub(crate) fn open_kept(dir: &Path, depth: u32, files: &[KeptFile]) -> Vec<Layer
     let folder = JobDir::attach(Arc::new(RealFs), dir, JOB).unwrap();
     let open = |kept: &KeptFile| {
         let path = folder.file_path(&kept.file).unwrap();
-        Layer::open(folder.fs().clone(), &path, &kept.expect(JOB, depth)).unwrap()
+        Layer::open(folder.fs().clone(), &path, &kept.expect(JOB, depth, EngineKind::Explicit))
+            .unwrap()
     };
     files.iter().map(open).collect()
 }
