@@ -52,6 +52,8 @@ pub(crate) struct EndMessage {
     pub(crate) is_of_row: bool,
     pub(crate) end: LayerEnd,
     pub(crate) carried: Vec<Carried>,
+    /// Expansions that the sender, or its row, has learned.
+    pub(crate) learned: Vec<Bytes>,
 }
 
 /// What a worker has heard of one layer.
@@ -63,6 +65,8 @@ struct Heard {
     rows: BTreeMap<usize, LayerEnd>,
     /// Exits of its row to the workers that it carries to.
     carried: BTreeMap<usize, Vec<Carried>>,
+    /// Expansions that its row has learned.
+    learned: Vec<Bytes>,
     /// By sender: the batch up to which direct ones must have come.
     direct: BTreeMap<usize, u64>,
 }
@@ -173,18 +177,20 @@ impl Barrier {
             return Vec::new();
         }
         heard.members.insert(from, message.end);
+        heard.learned.extend(message.learned);
         for part in message.carried {
             heard.carried.entry(part.to).or_default().push(part);
         }
         self.forward(depth)
     }
 
-    /// Takes the end of this worker's own part of the layer in progress, and its exits to workers of other
-    /// rows. Returns the messages to send: to each member of the row, and to others if the row is complete.
+    /// Takes the end of this worker's own part of the layer in progress, its exits to workers of other
+    /// rows, and what it has learned. Returns the messages to send: to each member of the row, and to others if the row is complete.
     pub(crate) fn made(
         &mut self,
         end: LayerEnd,
         carried: Vec<Carried>,
+        learned: &[Bytes],
     ) -> Vec<(usize, EndMessage)> {
         let (grid, own, layer) = (self.grid, self.own, self.layer);
         let row = grid.row_of(own);
@@ -195,7 +201,7 @@ impl Barrier {
         let mut messages = Vec::new();
         for member in grid.members(row) {
             let carried = parts.remove(&member).unwrap_or_default();
-            let message = EndMessage { is_of_row: false, end, carried };
+            let message = EndMessage { is_of_row: false, end, carried, learned: learned.to_vec() };
             if member == own {
                 messages.extend(self.receive(own, layer, message));
             } else {
@@ -215,9 +221,10 @@ impl Barrier {
         }
         let end = LayerEnd::sum(heard.members.values());
         let mut parts = std::mem::take(&mut heard.carried);
+        let learned = std::mem::take(&mut heard.learned);
         let message = |to| {
             let carried = parts.remove(&to).unwrap_or_default();
-            (to, EndMessage { is_of_row: true, end, carried })
+            (to, EndMessage { is_of_row: true, end, carried, learned: learned.clone() })
         };
         grid.carried(own).map(message).collect()
     }
@@ -247,7 +254,7 @@ mod tests {
     }
 
     fn alone(states: u64) -> EndMessage {
-        EndMessage { is_of_row: false, end: end(states), carried: Vec::new() }
+        EndMessage { is_of_row: false, end: end(states), carried: Vec::new(), learned: Vec::new() }
     }
 
     /// The second of `workers` workers in one row.
@@ -271,7 +278,7 @@ mod tests {
         let last = LayerEnd { states: 20, is_last: true };
         take(&mut barrier, 2, 5, EndMessage { end: last, ..alone(0) });
         assert_eq!(barrier.complete(), None);
-        assert_eq!(barrier.made(end(3), Vec::new()), [(0, alone(3)), (2, alone(3))]);
+        assert_eq!(barrier.made(end(3), Vec::new(), &[]), [(0, alone(3)), (2, alone(3))]);
         assert_eq!(barrier.complete(), Some(LayerEnd { states: 33, is_last: true }));
     }
 
@@ -281,12 +288,12 @@ mod tests {
         take(&mut barrier, 0, 5, alone(1));
         // Worker 0 may have all ends of layer 5, of which this worker has not.
         take(&mut barrier, 0, 6, alone(2));
-        barrier.made(end(0), Vec::new());
+        barrier.made(end(0), Vec::new(), &[]);
         assert_eq!(barrier.complete(), None);
         take(&mut barrier, 2, 5, alone(1));
         assert_eq!(barrier.complete(), Some(end(2)));
         barrier.begin(6);
-        barrier.made(end(0), Vec::new());
+        barrier.made(end(0), Vec::new(), &[]);
         assert_eq!(barrier.complete(), None);
         take(&mut barrier, 2, 6, alone(2));
         assert_eq!(barrier.complete(), Some(end(4)));
@@ -312,13 +319,13 @@ mod tests {
         take(&mut barrier, 0, 0, alone(1));
         take(&mut barrier, 0, 1, alone(1));
         barrier.begin(40);
-        barrier.made(end(1), Vec::new());
+        barrier.made(end(1), Vec::new(), &[]);
         assert_eq!(barrier.complete(), None);
         assert!(barrier.expects(0, 40) && barrier.expects(0, 41));
         // A worker alone waits for nobody.
         let mut alone = Barrier::new(Grid::new(1, 0), 0);
         alone.begin(40);
-        assert_eq!(alone.made(end(1), Vec::new()), []);
+        assert_eq!(alone.made(end(1), Vec::new(), &[]), []);
         assert_eq!(alone.complete(), Some(end(1)));
     }
 
@@ -337,8 +344,8 @@ mod tests {
         barrier.begin(5);
         let part = Carried { from: 1, to: 0, run: Bytes::new(), direct: 7 };
         barrier.accepted(1, 6);
-        take(&mut barrier, 1, 5, EndMessage { is_of_row: true, end: end(2), carried: vec![part] });
-        barrier.made(end(1), Vec::new());
+        take(&mut barrier, 1, 5, EndMessage { is_of_row: true, carried: vec![part], ..alone(2) });
+        barrier.made(end(1), Vec::new(), &[]);
         assert_eq!(barrier.complete(), None);
         barrier.accepted(1, 7);
         assert_eq!(barrier.complete(), Some(end(3)));
@@ -350,7 +357,7 @@ mod tests {
         let grid = Grid::new(workers, columns);
         let mut barriers: Vec<_> = (0..workers).map(|own| Barrier::new(grid, own)).collect();
         let mut links: BTreeMap<(usize, usize), Vec<(u32, EndMessage)>> = BTreeMap::new();
-        let mut inboxes = vec![Vec::new(); workers];
+        let (mut inboxes, mut learned) = (vec![Vec::new(); workers], vec![Vec::new(); workers]);
         let mut sent = vec![0; workers];
         let mut done = 0;
         while done < 4 * workers {
@@ -365,7 +372,8 @@ mod tests {
                 let others = (0..workers).filter(|to| grid.row_of(*to) != grid.row_of(own));
                 let run = |to| Bytes::from(format!("{depth}: {own} to {to}"));
                 let parts = others.map(|to| Carried { from: own, to, run: run(to), direct: 0 });
-                (own, depth, barriers[own].made(end(1), parts.collect()))
+                let learned = [Bytes::from(format!("{depth}: {own}"))];
+                (own, depth, barriers[own].made(end(1), parts.collect(), &learned))
             } else {
                 let link = *links.keys().nth(place).unwrap();
                 let queue = links.get_mut(&link).unwrap();
@@ -377,6 +385,7 @@ mod tests {
                 barriers[own].check(from, depth, &message).unwrap();
                 let own_parts = message.carried.iter().filter(|part| part.to == own);
                 inboxes[own].extend(own_parts.map(|part| part.run.clone()));
+                learned[own].extend(message.learned.clone());
                 (own, depth, barriers[own].receive(from, depth, message))
             };
             for (to, message) in messages {
@@ -396,6 +405,12 @@ mod tests {
             expected.sort_unstable();
             inbox.sort_unstable();
             assert_eq!(inbox, expected);
+            let others = (0..workers).filter(|from| *from != own);
+            let mut expected: Vec<_> =
+                others.flat_map(|from| (0..4).map(move |d| format!("{d}: {from}"))).collect();
+            expected.sort_unstable();
+            learned[own].sort_unstable();
+            assert_eq!(learned[own], expected);
         }
     }
 

@@ -324,6 +324,7 @@ mod tests {
             exit_edges: 1,
             links: BTreeMap::new(),
             columns: 0,
+            learned: 0,
             changed: Arc::default(),
         })
     }

@@ -37,6 +37,8 @@ pub(crate) struct EpochParts {
     pub(crate) links: BTreeMap<u16, Arc<Link>>,
     /// Workers in a row of the grid; 0 for all.
     pub(crate) columns: usize,
+    /// The most bytes of expansions from other workers that wait for the next layer.
+    pub(crate) learned: usize,
     /// Notified when a link is closed.
     pub(crate) changed: Arc<Notify>,
 }
@@ -58,6 +60,7 @@ pub(crate) struct Epoch {
     members: Vec<u16>,
     grid: Grid,
     barrier: Mutex<Barrier>,
+    learned: Mutex<Learned>,
     /// Notified when the layer in progress may be complete, or can never be.
     changed: Arc<Notify>,
     over: watch::Sender<bool>,
@@ -66,10 +69,30 @@ pub(crate) struct Epoch {
     failure: OnceLock<EpochFailure>,
 }
 
+/// Expansions from other workers that wait for the next layer.
+#[derive(Debug, Default)]
+struct Learned {
+    parts: Vec<Bytes>,
+    bytes: usize,
+    /// The most bytes. What does not fit is left out: it is computed when it is needed.
+    most: usize,
+}
+
+impl Learned {
+    fn add(&mut self, parts: &[Bytes]) {
+        for part in parts {
+            if self.bytes + part.len() <= self.most {
+                self.bytes += part.len();
+                self.parts.push(part.clone());
+            }
+        }
+    }
+}
+
 impl Epoch {
     pub(crate) fn new(parts: EpochParts) -> Epoch {
         let EpochParts { id, own, folder, inbox, owners, locals, exit_edges, .. } = parts;
-        let EpochParts { links, columns, changed, .. } = parts;
+        let EpochParts { links, columns, changed, learned: most, .. } = parts;
         let mut members: Vec<u16> = links.keys().copied().chain([own]).collect();
         members.sort_unstable();
         let grid = Grid::new(members.len(), columns);
@@ -83,6 +106,7 @@ impl Epoch {
             locals,
             exit_edges,
             barrier: Mutex::new(Barrier::new(grid, place)),
+            learned: Mutex::new(Learned { most, ..Learned::default() }),
             members,
             grid,
             links,
@@ -139,6 +163,17 @@ impl Epoch {
         self.links.values().for_each(|link| link.close(error.clone()));
     }
 
+    fn learned(&self) -> MutexGuard<'_, Learned> {
+        self.learned.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Expansions that other workers have learned since the last call.
+    pub(crate) fn take_learned(&self) -> Vec<Bytes> {
+        let mut learned = self.learned();
+        learned.bytes = 0;
+        std::mem::take(&mut learned.parts)
+    }
+
     fn barrier(&self) -> MutexGuard<'_, Barrier> {
         self.barrier.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -169,7 +204,7 @@ impl Epoch {
         depth: u32,
         end: v1::LayerEnd,
     ) -> Result<EndMessage, NotDue> {
-        let v1::LayerEnd { states, ends_window, of_row, carried } = end;
+        let v1::LayerEnd { states, ends_window, of_row, carried, learned } = end;
         let place = |number: u32| {
             u16::try_from(number).ok().and_then(|number| self.place(number)).ok_or(NotDue)
         };
@@ -179,7 +214,7 @@ impl Epoch {
         };
         let carried = carried.into_iter().map(part).collect::<Result<_, _>>()?;
         let end = LayerEnd { states, is_last: ends_window };
-        let message = EndMessage { is_of_row: of_row, end, carried };
+        let message = EndMessage { is_of_row: of_row, end, carried, learned };
         self.barrier().check(place(from.into())?, depth, &message)?;
         Ok(message)
     }
@@ -206,6 +241,7 @@ impl Epoch {
         let mut barrier = self.barrier();
         barrier.accepted(place, sequence);
         if let Some(end) = end {
+            self.learned().add(&end.learned);
             let messages = barrier.receive(place, depth, end);
             // A link that is closed is noticed by who waits for the layer.
             let _ = self.send_ends(depth, messages);
@@ -227,7 +263,7 @@ impl Epoch {
         depth: u32,
         messages: Vec<(usize, EndMessage)>,
     ) -> Result<(), BarrierError> {
-        for (place, EndMessage { is_of_row, end, carried }) in messages {
+        for (place, EndMessage { is_of_row, end, carried, learned }) in messages {
             let to = self.members[place];
             let number = |place: usize| self.members[place].into();
             let part = |Carried { from, to, run, direct }| v1::CarriedExits {
@@ -241,6 +277,7 @@ impl Epoch {
                 ends_window: end.is_last,
                 of_row: is_of_row,
                 carried: carried.into_iter().map(part).collect(),
+                learned,
             };
             let link = self.links.get(&to).ok_or(LinkError::NoAddress);
             let sent = link.and_then(|link| link.send_end(depth, end));
@@ -269,8 +306,8 @@ impl Epoch {
     }
 
     /// Tells the other workers that this one has made its part of the layer in progress, and waits until
-    /// all have. On return all exits that lead to this worker are in the inbox. Returns whether the window
-    /// ends; `widths` are the states of layers after which it may go on.
+    /// all have; `learned` is for all of them. On return all exits that lead to this worker are in the inbox.
+    /// Returns whether the window ends; `widths` are the states of layers after which it may go on.
     ///
     /// If the window ends, also waits until everything that this worker has sent is acknowledged: while no
     /// order is executed, nobody would notice that a link fails.
@@ -282,14 +319,14 @@ impl Epoch {
         &self,
         platform: &dyn Platform,
         depth: u32,
-        own: LayerEnd,
+        (own, learned): (LayerEnd, &[Bytes]),
         widths: &RangeInclusive<u64>,
     ) -> Result<bool, BarrierError> {
         let carried = self.withdraw();
         {
             // Held while the messages are queued, so that their order is that of the layers.
             let mut barrier = self.barrier();
-            let messages = barrier.made(own, carried);
+            let messages = barrier.made(own, carried, learned);
             self.send_ends(depth, messages)?;
         }
         let complete = async {

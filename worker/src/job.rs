@@ -9,6 +9,8 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
+use bytes::Bytes;
+use strata_engine::explicit::Error as EngineError;
 use strata_proto::net::{Connection, KeptFiles, convert};
 use strata_proto::platform::Instant;
 use strata_proto::v1;
@@ -123,6 +125,7 @@ impl ActiveJob {
             locals: engine.locals(),
             exit_edges: engine.exit_edges(),
             columns: order.columns as usize,
+            learned: budget.reserve() / 4,
             links: links(state, id, own, &members, &peers, budget.outbox(), &changed),
             changed,
         }));
@@ -163,14 +166,14 @@ impl ActiveJob {
             What::Seed(_) => {
                 let window = Window::of_one();
                 let report = self.worker.seed()?;
-                Ok(layers(vec![self.end_layer(state, &window, report)?.0]))
+                Ok(layers(vec![self.end_layer(state, &window, report, &[])?.0]))
             }
             What::Restore(order) => {
                 let window = Window::of_one();
                 self.epoch.begin_layer(order.depth);
                 let from = self.fetch(state, order)?;
                 let report = self.worker.restore(&from)?;
-                Ok(layers(vec![self.end_layer(state, &window, report)?.0]))
+                Ok(layers(vec![self.end_layer(state, &window, report, &[])?.0]))
             }
             What::Advance(order) => self.advance(state, order),
             What::Save(v1::Save { depth }) => {
@@ -200,19 +203,21 @@ impl ActiveJob {
         }
     }
 
-    /// Ends the layer that this worker has just made or loaded, together with the other workers. Returns the
-    /// report, and whether the window ends here.
+    /// Ends the layer that this worker has just made or loaded, together with the other workers, to which it
+    /// sends the expansions that it has learned. Returns the report, and whether the window ends here.
     fn end_layer(
         &self,
         state: &NodeState,
         window: &Window,
         mut report: LayerReport,
+        learned: &[Bytes],
     ) -> Result<(v1::LayerReport, bool), OrderError> {
         let LayerRecord { depth, states, generated, bytes, .. } = report.layer;
         let is_found = report.odd || report.even || report.found;
         let is_late = window.begun.elapsed() >= window.time;
         let own = LayerEnd { states, is_last: is_found || is_late || depth >= window.last };
-        let ends_window = self.epoch.end_layer(state.platform(), depth, own, &window.widths)?;
+        let ends_window =
+            self.epoch.end_layer(state.platform(), depth, (own, learned), &window.widths)?;
         report.layer.seconds = window.begun.elapsed().as_secs_f64();
         state.depth.store(depth, Ordering::Relaxed);
         let job = self.epoch.folder.job();
@@ -244,12 +249,17 @@ impl ActiveJob {
         for depth in depth..=last {
             self.epoch.begin_layer(depth);
             let fetched = self.fetch_shared(state, &mut files)?;
+            for expansions in self.epoch.take_learned() {
+                self.worker.learn(&words_of(&expansions)?)?;
+            }
             let mut report = self.worker.advance(&files)?;
+            let learned = self.worker.take_learned();
+            let learned: Vec<Bytes> = learned.iter().map(|words| bytes_of(words)).collect();
             report.disk_peak += fetched.bytes;
             // The files of later layers come with other orders.
             drop(fetched);
             files.clear();
-            let (report, ends_window) = self.end_layer(state, &window, report)?;
+            let (report, ends_window) = self.end_layer(state, &window, report, &learned)?;
             reports.push(report);
             if ends_window {
                 break;
@@ -404,6 +414,21 @@ impl Drop for ActiveJob {
         tracing::info!(job, epoch, layer = self.worker.depth(), "session ended");
         self.epoch.fence();
     }
+}
+
+/// Expansions as they travel: little-endian words.
+fn bytes_of(words: &[u64]) -> Bytes {
+    let words: Vec<u64> = words.iter().map(|word| word.to_le()).collect();
+    Bytes::copy_from_slice(bytemuck::cast_slice(&words))
+}
+
+/// Expansions from their travelling form.
+fn words_of(bytes: &[u8]) -> Result<Vec<u64>, WorkerError> {
+    let (words, rest) = bytes.as_chunks();
+    if !rest.is_empty() {
+        return Err(EngineError::Learned { what: "malformed" }.into());
+    }
+    Ok(words.iter().map(|word| u64::from_le_bytes(*word)).collect())
 }
 
 fn layers(layers: Vec<v1::LayerReport>) -> Outcome {

@@ -476,8 +476,13 @@ mod tests {
         Link::new(epoch, 1, options, system, Arc::default())
     }
 
-    const END: v1::LayerEnd =
-        v1::LayerEnd { states: 5, ends_window: false, of_row: false, carried: Vec::new() };
+    const END: v1::LayerEnd = v1::LayerEnd {
+        states: 5,
+        ends_window: false,
+        of_row: false,
+        carried: Vec::new(),
+        learned: Vec::new(),
+    };
 
     #[tokio::test]
     async fn batches_stay_queued_until_acknowledged() {

@@ -18,6 +18,7 @@ mod follower;
 pub(crate) mod harness;
 mod health;
 mod journals;
+mod learning;
 mod liars;
 mod memory;
 mod networks;

@@ -25,6 +25,12 @@ pub enum Error {
         /// The state, in the space's text form.
         state: String,
     },
+    /// An expansion that another worker has learned is malformed, or is not what this one computes.
+    #[error("an expansion from another worker is {what}")]
+    Learned {
+        /// What is wrong with it.
+        what: &'static str,
+    },
     /// A state has no neighbour in the files of the layer before.
     #[error("layer {depth} has no neighbour of {state}")]
     BrokenChain {
@@ -66,7 +72,10 @@ impl Error {
         match self {
             Error::Store(error) => Some(error),
             Error::Inbox(InboxError::Refused(error) | InboxError::Incomplete(error)) => Some(error),
-            Error::Exchange(_) | Error::ReservedRegion { .. } | Error::BrokenChain { .. } => None,
+            Error::Exchange(_)
+            | Error::ReservedRegion { .. }
+            | Error::Learned { .. }
+            | Error::BrokenChain { .. } => None,
         }
     }
 

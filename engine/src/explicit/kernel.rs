@@ -126,6 +126,8 @@ pub struct KernelMemory {
     pub regions: usize,
     /// This kernel's part of the limit of the memo table, which all kernels of an engine share.
     pub memo: usize,
+    /// Limit of new expansions for other processes ([`Kernel::take_learned`]).
+    pub learned: usize,
 }
 
 /// How often the memo table of expansions had what a kernel needed.
@@ -180,6 +182,21 @@ pub trait Kernel: Send {
     /// The use of the memo table since the last call. By default there is no table.
     fn take_memo_use(&mut self) -> MemoUse {
         MemoUse::default()
+    }
+
+    /// The expansions computed since the last call, as far as their limit permits, for [`Self::learn`] in other
+    /// processes. By default there are none.
+    fn take_learned(&mut self) -> Vec<u64> {
+        Vec::new()
+    }
+
+    /// Adds expansions that another process has learned to the memo table. Call it between passes.
+    ///
+    /// # Errors
+    /// [`Error::Learned`] if one is malformed. A well-formed wrong one is found in the passes to come, with
+    /// this error, if it is used often: some of those used are computed again.
+    fn learn(&mut self, _expansions: &[u64]) -> Result<()> {
+        Ok(())
     }
 
     /// Counts states of a region and their moves, and sends their exits.

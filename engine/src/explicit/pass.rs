@@ -129,6 +129,19 @@ impl PassTask {
         self.kernel.take_memo_use()
     }
 
+    /// The expansions learned since the last call, for other processes: see [`Kernel::take_learned`].
+    pub fn take_learned(&mut self) -> Vec<u64> {
+        self.kernel.take_learned()
+    }
+
+    /// Adds expansions that another process has learned, between passes.
+    ///
+    /// # Errors
+    /// See [`Kernel::learn`].
+    pub fn learn(&mut self, expansions: &[u64]) -> Result<()> {
+        self.kernel.learn(expansions)
+    }
+
     /// Expands the regions that the kernel holds, and releases what it shares with other tasks. Call it
     /// before other tasks run in place of this one.
     ///

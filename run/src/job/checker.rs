@@ -22,7 +22,7 @@ use crate::local::symbolic::load_diagram;
 use crate::plan::sums::totals_of;
 
 /// Memory for the regions of the kernel that recomputes digests.
-const MEMORY: KernelMemory = KernelMemory { regions: 64 << 20, memo: 0 };
+const MEMORY: KernelMemory = KernelMemory { regions: 64 << 20, memo: 0, learned: 0 };
 
 /// Checker of checkpoint files: reads them in full and counts their states again.
 pub struct FileChecker {

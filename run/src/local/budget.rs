@@ -46,6 +46,9 @@ impl Budget {
     /// Compression contexts, cursors and marks of a task, in MiB.
     const PER_TASK: usize = 8;
 
+    /// The most bytes of expansions that a process learns in a layer for others.
+    const LEARNED: usize = 256 << 10;
+
     /// Divides `total` bytes among `workers` workers of `threads` threads each; the space's tables take
     /// `tables` bytes of it.
     ///
@@ -104,7 +107,13 @@ impl Budget {
     /// Memory of one task's kernel.
     pub fn kernel(&self) -> KernelMemory {
         let free = if self.has_caches { self.free } else { 0 };
-        KernelMemory { regions: free * 3 / 8 / self.tasks, memo: free / 8 / self.tasks }
+        let is_alone = self.peers == self.workers;
+        let learned = if is_alone { 0 } else { Self::LEARNED.min(free / 64) };
+        KernelMemory {
+            regions: free * 3 / 8 / self.tasks,
+            memo: free / 8 / self.tasks,
+            learned: learned / self.tasks,
+        }
     }
 
     /// Bytes of exits that one worker's inbox holds in memory, for the two layers in it together.

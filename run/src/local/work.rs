@@ -52,6 +52,20 @@ pub trait Work: Send {
         let _ = (worker, layer);
     }
 
+    /// The expansions that this worker has learned since the last call, for [`Self::learn`] in other processes.
+    fn take_learned(&mut self) -> Vec<Vec<u64>> {
+        Vec::new()
+    }
+
+    /// Adds expansions that a worker of another process has learned.
+    ///
+    /// # Errors
+    /// If one is malformed.
+    fn learn(&mut self, expansions: &[u64]) -> Result<()> {
+        let _ = expansions;
+        Ok(())
+    }
+
     /// Makes the last two layers durable.
     ///
     /// # Errors
@@ -80,6 +94,16 @@ impl Work for Worker {
 
     fn advance(&mut self, _: &[CheckpointFile]) -> Result<LayerReport> {
         Worker::advance(self)
+    }
+
+    fn take_learned(&mut self) -> Vec<Vec<u64>> {
+        let learned = self.tasks.iter_mut().map(|task| task.take_learned());
+        learned.filter(|expansions| !expansions.is_empty()).collect()
+    }
+
+    fn learn(&mut self, expansions: &[u64]) -> Result<()> {
+        // All tasks share one memo table.
+        Ok(self.tasks.first_mut().map_or(Ok(()), |task| task.learn(expansions))?)
     }
 
     fn save(&mut self) -> Result<Vec<CheckpointFile>> {

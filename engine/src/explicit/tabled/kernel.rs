@@ -6,15 +6,15 @@ use std::time::Instant;
 use strata_space::{LayerStats, Local, RegionKey, Tabled};
 use strata_store::{EntryKey, ListBuf, LocalWidth, Word};
 
-use super::batch::{self, ExpansionBatch};
+use super::batch::{self, ExpansionBatch, PendingRegion};
 use super::exits::{CachedKey, ExitBuffers, deliver, report};
 use super::expand::expand_side;
 use super::marks::AnyMarks;
-use super::memo::{Memo, SharedMemo, hash};
+use super::memo::{EntryLimits, Memo, SharedMemo, Slot, hash};
 use super::regions::{ClassNumbers, RegionCache};
 use super::summary::{SuccessorSummary, for_each_kind};
 use crate::explicit::dedup::keep_new;
-use crate::explicit::error::Result;
+use crate::explicit::error::{Error, Result};
 use crate::explicit::kernel::{
     Batches, Decoded, ExitSink, Inputs, Kernel, KernelMemory, MemoUse, Output,
 };
@@ -22,12 +22,17 @@ use crate::explicit::kernel::{
 /// One of this many misses is timed. Timing all takes 3 % of the processor time on Panex 7 (median of 15).
 const TIMED: u32 = 16;
 
+/// One of this many hits of expansions from other processes is computed again and compared.
+const CHECKED: u32 = 1 << 10;
+
 /// Kernel of a tabled space.
 pub(crate) struct TabledKernel<S: Tabled> {
     space: Arc<S>,
     regions: RegionCache<S>,
     memo: Memo,
     memo_use: MemoUse,
+    /// Number of hits of expansions from other processes until one is computed again.
+    until_check: u32,
     /// Number of misses until one is timed.
     untimed: u32,
     batch: ExpansionBatch,
@@ -74,7 +79,8 @@ impl<S: Tabled> TabledKernel<S> {
                 memory.regions,
                 shared.classes.clone(),
             ),
-            memo: Memo::new(memory.memo, shared.memo.clone()),
+            memo: Memo::new(memory.memo, memory.learned, shared.memo.clone()),
+            until_check: CHECKED,
             memo_use: MemoUse::default(),
             untimed: 0,
             batch: ExpansionBatch::default(),
@@ -121,6 +127,22 @@ impl<S: Tabled> Kernel for TabledKernel<S> {
 
     fn take_memo_use(&mut self) -> MemoUse {
         std::mem::take(&mut self.memo_use)
+    }
+
+    fn take_learned(&mut self) -> Vec<u64> {
+        self.memo.take_learned()
+    }
+
+    fn learn(&mut self, expansions: &[u64]) -> Result<()> {
+        let limits =
+            EntryLimits { locals: 2 * self.space.indices(), exit_edges: self.space.exit_edges() };
+        let regions = &mut self.regions;
+        let class_number = |region| {
+            let slot = regions.find(region);
+            regions.at(slot).class_number
+        };
+        let learned = self.memo.learn(expansions, limits, class_number);
+        learned.ok_or(Error::Learned { what: "malformed" })
     }
 
     fn emit(
@@ -207,6 +229,13 @@ impl<S: Tabled> TabledKernel<S> {
             && let Some(entry) = self.memo.get(hash, batch.last_key(&region))
         {
             self.memo_use.hits += 1;
+            if self.memo.is_foreign(entry) {
+                self.until_check -= 1;
+                if self.until_check == 0 {
+                    self.until_check = CHECKED;
+                    self.check(batch, &region, slot, entry, output)?;
+                }
+            }
             let expansion = self.memo.expansion(entry);
             if self.scatters {
                 let states = expansion.next.decode_locals(&mut self.next);
@@ -237,6 +266,31 @@ impl<S: Tabled> TabledKernel<S> {
             self.memo_use.miss_time += TIMED * begun.elapsed();
         }
         done
+    }
+
+    /// Computes the expansion of a region, which is in the memo table, again.
+    #[cold]
+    fn check(
+        &mut self,
+        batch: &ExpansionBatch,
+        region: &PendingRegion,
+        slot: usize,
+        entry: Slot,
+        output: &mut dyn Output,
+    ) -> Result<()> {
+        let mut inbox = std::mem::take(&mut self.inbox);
+        let inputs = batch.decode(region, &mut self.lists, &mut inbox);
+        let inputs = inputs.ok_or_else(|| output.damaged(region.at))?;
+        let (class, space) = (&self.regions.at(slot).class, &*self.space);
+        self.next.clear();
+        // Only regions with a side, and which no symmetry fixes, have an entry.
+        let side = region.side.unwrap_or_default();
+        expand_side(space, class, inputs, side, &mut self.marks, &mut self.next);
+        self.list.encode(&self.next);
+        self.summary.summarise(space, class, &self.next, inputs.inbox);
+        let is_right = self.summary.expansion(self.list.list()) == self.memo.expansion(entry);
+        self.inbox = inbox;
+        if is_right { Ok(()) } else { Err(Error::Learned { what: "wrong" }) }
     }
 
     /// Expands a region immediately, without the batch and the memo table.
@@ -285,7 +339,7 @@ impl<S: Tabled> TabledKernel<S> {
         self.summary.summarise(&*self.space, class, &self.next, inputs.inbox);
         let expansion = self.summary.expansion(self.list.list());
         if let Some((hash, key)) = key {
-            self.memo.insert(hash, key, &expansion);
+            self.memo.insert(RegionKey(at.region), (hash, key), &expansion);
         }
         self.add_unfactored(at, &self.next, output.stats());
         let cached = (&*self.space, &mut self.regions);

@@ -83,7 +83,7 @@ impl Exchange for Record {
 }
 
 fn task(engine: &Engine, exchange: Arc<Record>) -> PassTask {
-    let kernel = engine.kernel(KernelMemory { regions: 0, memo: 0 });
+    let kernel = engine.kernel(KernelMemory { regions: 0, memo: 0, learned: 0 });
     // One worker for each shard.
     let outboxes = Outboxes::new(exchange, 0, Arc::from([0, 1]), 1 << 20);
     PassTask::new(kernel, EncodeOptions::default(), outboxes).unwrap()
@@ -139,7 +139,7 @@ fn layers(engine: &Engine, states: u64) -> Vec<(LayerStats, Vec<u64>)> {
     let folder = tempfile::tempdir().unwrap();
     let inbox = inbox(folder.path(), 1 << 24, engine.width());
     let exchange = Arc::new(LocalExchange::new(vec![Arc::clone(&inbox)]));
-    let kernel = engine.kernel(KernelMemory { regions: 1 << 20, memo: 1 << 20 });
+    let kernel = engine.kernel(KernelMemory { regions: 1 << 20, memo: 1 << 20, learned: 0 });
     let outboxes = Outboxes::new(exchange, 0, Arc::from([0, 0]), 1 << 20);
     let mut task = PassTask::new(kernel, EncodeOptions::default(), outboxes).unwrap();
     let writer = |depth| {

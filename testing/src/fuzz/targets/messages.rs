@@ -258,6 +258,7 @@ fn between_nodes() -> Vec<Filled> {
                 ends_window: true,
                 of_row: true,
                 carried: vec![v1::CarriedExits { from: 2, to: 1, run: vec![7].into(), direct: 5 }],
+                learned: vec![vec![8].into()],
             }),
             wants_receipt: true,
         }),

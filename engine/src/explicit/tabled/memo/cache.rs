@@ -8,8 +8,9 @@
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
+use strata_space::RegionKey;
 
-use super::entry::{self, key_of};
+use super::entry::{self, EntryLimits, key_of};
 use super::generation::EntryRef;
 use super::shared::{Generations, MemoShare, SharedMemo};
 use crate::explicit::tabled::expansion::Expansion;
@@ -36,6 +37,10 @@ pub(in crate::explicit::tabled) struct Memo {
     /// None between [`Self::release`] and [`Self::refresh`].
     generations: Option<Generations>,
     buffer: Buffer,
+    /// New entries for other processes.
+    learned: Vec<u64>,
+    /// The most words of `learned`.
+    most_learned: usize,
     lookups: u32,
     hits: u32,
     /// Number of regions until lookups are enabled again.
@@ -53,12 +58,19 @@ struct Buffer {
 }
 
 impl Memo {
-    /// A memo table of a kernel, which adds `bytes` to the limit of the shared table.
-    pub(in crate::explicit::tabled) fn new(bytes: usize, shared: Arc<SharedMemo>) -> Memo {
+    /// A memo table of a kernel, which adds `bytes` to the limit of the shared table. New entries of up to
+    /// `learned` bytes are for other processes ([`Self::take_learned`]).
+    pub(in crate::explicit::tabled) fn new(
+        bytes: usize,
+        learned: usize,
+        shared: Arc<SharedMemo>,
+    ) -> Memo {
         Memo {
             share: (bytes > 0).then(|| MemoShare::new(shared, bytes)),
             generations: None,
             buffer: Buffer::default(),
+            learned: Vec::new(),
+            most_learned: learned / size_of::<u64>(),
             lookups: 0,
             hits: 0,
             pause: 0,
@@ -122,6 +134,17 @@ impl Memo {
         found
     }
 
+    /// Whether another process has computed the expansion in a slot that the last call of [`Self::get`]
+    /// returned.
+    #[inline]
+    pub(in crate::explicit::tabled) fn is_foreign(&self, slot: Slot) -> bool {
+        match (slot, &self.generations) {
+            (Slot::Shared(at), Some(generations)) => entry::is_foreign(generations.young.words(at)),
+            (Slot::Unpublished(at), _) => entry::is_foreign(&self.buffer.words[at..]),
+            (Slot::Shared(_), None) => false,
+        }
+    }
+
     /// The expansion in a slot that the last call of [`Self::get`] returned.
     #[inline]
     pub(in crate::explicit::tabled) fn expansion(&self, slot: Slot) -> Expansion<'_> {
@@ -132,17 +155,57 @@ impl Memo {
         }
     }
 
-    /// Inserts the expansion of a missed key. Publishes the buffer when it is large enough.
+    /// Inserts the expansion of a missed key of a region. Publishes the buffer when it is large enough.
     pub(in crate::explicit::tabled) fn insert(
         &mut self,
-        hash: u64,
-        key: &[u8],
+        region: RegionKey,
+        (hash, key): (u64, &[u8]),
         expansion: &Expansion<'_>,
     ) {
-        if self.generations.is_some() {
-            self.buffer.push(hash, |words| entry::encode(key, expansion, words));
-            self.publish();
+        if self.generations.is_none() {
+            return;
         }
+        let at = self.buffer.push(hash, |words| entry::encode(key, expansion, words));
+        let entry = &self.buffer.words[at..];
+        if self.learned.len() + entry.len() < self.most_learned {
+            entry::put_for_others(region, entry, &mut self.learned);
+        }
+        self.publish();
+    }
+
+    /// The entries that were inserted since the last call, as far as the limit permits, for
+    /// [`Self::learn`] in other processes.
+    pub(in crate::explicit::tabled) fn take_learned(&mut self) -> Vec<u64> {
+        std::mem::take(&mut self.learned)
+    }
+
+    /// Adds the entries that another process has learned. `class_number` gives the number of a region's
+    /// class; entries of regions without one are left out. Returns None if an entry is malformed; the
+    /// entries before it are added.
+    pub(in crate::explicit::tabled) fn learn(
+        &mut self,
+        mut words: &[u64],
+        limits: EntryLimits,
+        mut class_number: impl FnMut(RegionKey) -> Option<u32>,
+    ) -> Option<()> {
+        self.refresh();
+        let (mut locals, mut adopted) = (Vec::new(), Vec::new());
+        while !words.is_empty() {
+            let (region, entry, rest) = entry::first_of_others(words, limits, &mut locals)?;
+            words = rest;
+            let Some(class) = class_number(region) else { continue };
+            entry::adopt(entry, class, &mut adopted);
+            let key = key_of(&adopted);
+            let hash = entry::hash(key);
+            let is_known = self.buffer.get(hash, key).is_some()
+                || self.generations.as_ref().is_none_or(|now| now.young.get(hash, key).is_some());
+            if !is_known {
+                self.buffer.push(hash, |words| words.extend_from_slice(&adopted));
+                self.publish();
+            }
+        }
+        self.release();
+        Some(())
     }
 
     /// Looks up a key in the unpublished buffer and in the old generation. A hit in the old
@@ -208,8 +271,10 @@ mod tests {
     use crate::explicit::tabled::memo::entry::tests::TestExpansion;
     use proptest::prelude::*;
 
+    const REGION: RegionKey = RegionKey(0);
+
     fn memo_of_one_kernel(bytes: usize) -> Memo {
-        let mut memo = Memo::new(bytes, Arc::default());
+        let mut memo = Memo::new(bytes, 0, Arc::default());
         memo.refresh();
         memo
     }
@@ -220,7 +285,7 @@ mod tests {
         match memo.get(hash, key) {
             Some(slot) => assert_eq!(memo.expansion(slot), expected.expansion()),
             None => {
-                memo.insert(hash, key, &expected.expansion());
+                memo.insert(REGION, (hash, key), &expected.expansion());
                 return false;
             }
         }
@@ -230,7 +295,7 @@ mod tests {
     #[test]
     fn entries_published_by_one_kernel_are_found_by_another() {
         let shared = Arc::<SharedMemo>::default();
-        let [mut a, mut b] = [(); 2].map(|()| Memo::new(2 << 20, shared.clone()));
+        let [mut a, mut b] = [(); 2].map(|()| Memo::new(2 << 20, 0, shared.clone()));
         let many = 0..5_000_u32;
         a.refresh();
         b.refresh();
@@ -248,7 +313,7 @@ mod tests {
         b.refresh();
         assert!(look_up(&mut b, &7_u32.to_ne_bytes()));
         drop(b);
-        let mut next = Memo::new(1 << 20, shared);
+        let mut next = Memo::new(1 << 20, 0, shared);
         next.refresh();
         assert!(!look_up(&mut next, &7_u32.to_ne_bytes()));
     }
@@ -256,7 +321,7 @@ mod tests {
     #[test]
     fn a_replaced_generation_is_released_by_all_kernels() {
         let shared = Arc::<SharedMemo>::default();
-        let [mut a, mut b] = [(); 2].map(|()| Memo::new(64 << 10, shared.clone()));
+        let [mut a, mut b] = [(); 2].map(|()| Memo::new(64 << 10, 0, shared.clone()));
         a.refresh();
         b.refresh();
         let first = Arc::downgrade(&b.generations.as_ref().unwrap().young);
@@ -282,7 +347,7 @@ mod tests {
     fn kernels_insert_and_rotate_at_the_same_time() {
         let shared = Arc::<SharedMemo>::default();
         let kernel = |seed: u32| {
-            let mut memo = Memo::new(64 << 10, shared.clone());
+            let mut memo = Memo::new(64 << 10, 0, shared.clone());
             for pass in 0..40 {
                 memo.refresh();
                 for i in 0..500_u32 {
@@ -312,7 +377,7 @@ mod tests {
                 let expected = TestExpansion::of(&key);
                 match memo.get(hash, &key) {
                     Some(slot) => prop_assert_eq!(memo.expansion(slot), expected.expansion()),
-                    None => memo.insert(hash, &key, &expected.expansion()),
+                    None => memo.insert(REGION, (hash, &key), &expected.expansion()),
                 }
                 if byte == 0 {
                     memo.release();
@@ -357,7 +422,7 @@ mod tests {
         assert!((WINDOW..2 * WINDOW + 100).contains(&count), "{count} lookups");
         // Hits keep lookups enabled.
         let mut memo = memo_of_one_kernel(1 << 20);
-        memo.insert(1, &1_u32.to_ne_bytes(), &TestExpansion::of(b"hit").expansion());
+        memo.insert(REGION, (1, &1_u32.to_ne_bytes()), &TestExpansion::of(b"hit").expansion());
         assert!(lookups(&mut memo, 10 * WINDOW, |_| 1) >= 10 * WINDOW);
     }
 

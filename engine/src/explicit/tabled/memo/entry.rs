@@ -3,7 +3,7 @@
 use std::hash::Hasher;
 
 use rustc_hash::FxHasher;
-use strata_space::Weight;
+use strata_space::{ExitEdge, Local, RegionKey, Weight};
 use strata_store::List;
 
 use crate::explicit::tabled::expansion::Expansion;
@@ -22,9 +22,15 @@ struct EntryHeader {
     lows: u32,
     highs: u32,
     generated: u32,
-    /// The common side of all states.
+    /// The common side of all states; with [`FOREIGN`] if another process has computed the entry.
     side: u32,
 }
+
+/// Bit of [`EntryHeader::side`] of an entry from another process.
+const FOREIGN: u32 = 1 << 1;
+
+/// The least number of bytes of a key: class and side, and the lengths of two lists.
+const LEAST_KEY: u32 = 12;
 
 const HEADER_WORDS: usize = size_of::<EntryHeader>() / size_of::<u64>();
 
@@ -91,16 +97,85 @@ pub(super) fn key_of(words: &[u64]) -> &[u8] {
 
 /// The words of the entry at the start of `words`.
 pub(super) fn entry_words(words: &[u64]) -> &[u64] {
-    let header = header_of(words);
+    &words[..words_of(header_of(words))]
+}
+
+/// The number of words of an entry with this header.
+fn words_of(header: &EntryHeader) -> usize {
     let bytes = [
-        header.key,
-        8 * header.exits,
-        4 * header.exit_locals,
-        header.gaps,
-        header.lows,
-        header.highs,
+        u64::from(header.key),
+        8 * u64::from(header.exits),
+        4 * u64::from(header.exit_locals),
+        header.gaps.into(),
+        header.lows.into(),
+        header.highs.into(),
     ];
-    &words[..HEADER_WORDS + bytes.iter().map(|bytes| bytes.div_ceil(8) as usize).sum::<usize>()]
+    HEADER_WORDS + bytes.iter().map(|bytes| bytes.div_ceil(8) as usize).sum::<usize>()
+}
+
+/// Whether another process has computed the entry at the start of `words`.
+#[inline]
+pub(super) fn is_foreign(words: &[u64]) -> bool {
+    header_of(words).side & FOREIGN != 0
+}
+
+/// Words of the region before an entry for other processes.
+const REGION_WORDS: usize = size_of::<u128>() / size_of::<u64>();
+
+/// Appends an entry for other processes: a region of the key's class, which they number differently, then
+/// the entry.
+pub(super) fn put_for_others(region: RegionKey, entry: &[u64], to: &mut Vec<u64>) {
+    to.extend([region.0 as u64, (region.0 >> 64) as u64]);
+    to.extend_from_slice(entry);
+}
+
+/// Bounds of the numbers in an entry.
+#[derive(Copy, Clone, Debug)]
+pub(in crate::explicit::tabled) struct EntryLimits {
+    /// The least number that is no local.
+    pub(in crate::explicit::tabled) locals: u32,
+    pub(in crate::explicit::tabled) exit_edges: ExitEdge,
+}
+
+/// The first of the entries that another process has put for this one: its region, its words and the words
+/// after it. None if it is malformed. `locals` is scratch memory.
+pub(super) fn first_of_others<'a>(
+    words: &'a [u64],
+    limits: EntryLimits,
+    locals: &mut Vec<Local>,
+) -> Option<(RegionKey, &'a [u64], &'a [u64])> {
+    let (region, words) = words.split_at_checked(REGION_WORDS)?;
+    let region = RegionKey(u128::from(region[1]) << 64 | u128::from(region[0]));
+    let header = header_of(words.get(..HEADER_WORDS)?);
+    let (entry, rest) = words.split_at_checked(words_of(header))?;
+    let key_side = key_of(entry).first().filter(|_| header.key >= LEAST_KEY)? & 1;
+    let has_side = header.side <= 1 && (header.gaps == 0 || header.side == u32::from(key_side));
+    let Expansion { next, exits, exit_locals, .. } = decode(entry);
+    next.decode_locals(locals)?;
+    let are_locals = |locals: &[Local]| locals.iter().all(|local| *local < limits.locals);
+    let is_ordered =
+        locals.is_sorted_by(|a, b| a < b) && exits.is_sorted_by(|a, b| a.edge < b.edge);
+    let has_edges = exits.iter().all(|exit| exit.edge < u32::from(limits.exit_edges));
+    let count: u64 = exits.iter().map(|exit| u64::from(exit.count)).sum();
+    let is_sound = has_side
+        && is_ordered
+        && has_edges
+        && are_locals(locals)
+        && are_locals(exit_locals)
+        && count == exit_locals.len() as u64;
+    is_sound.then_some((region, entry, rest))
+}
+
+/// Replaces the content of `words` by an entry of another process, with the number that its class has here, and
+/// marked as foreign.
+pub(super) fn adopt(entry: &[u64], class: u32, words: &mut Vec<u64>) {
+    words.clear();
+    words.extend_from_slice(entry);
+    let header: &mut EntryHeader =
+        bytemuck::from_bytes_mut(bytemuck::cast_slice_mut(&mut words[..HEADER_WORDS]));
+    header.side |= FOREIGN;
+    let key: &mut [u32] = bytemuck::cast_slice_mut(&mut words[HEADER_WORDS..]);
+    key[0] = class << 1 | key[0] & 1;
 }
 
 /// The expansion of the entry at the start of `words`.
@@ -118,7 +193,7 @@ pub(super) fn decode(words: &[u64]) -> Expansion<'_> {
     let exits = bytemuck::cast_slice(part(8 * header.exits));
     let exit_locals = bytemuck::cast_slice(part(4 * header.exit_locals));
     let (gaps, lows, highs) = (part(header.gaps), part(header.lows), part(header.highs));
-    let bit = (!gaps.is_empty()).then_some(header.side);
+    let bit = (!gaps.is_empty()).then_some(header.side & 1);
     Expansion {
         next: List { bit, gaps, lows, highs, ..List::EMPTY },
         generated: header.generated,

@@ -5,6 +5,6 @@ mod entry;
 mod generation;
 mod shared;
 
-pub(super) use cache::Memo;
-pub(super) use entry::hash;
+pub(super) use cache::{Memo, Slot};
+pub(super) use entry::{EntryLimits, hash};
 pub(super) use shared::SharedMemo;
