@@ -11,7 +11,7 @@ use crate::key::EntryKey;
 use crate::layer::index::{BlockMeta, FilePart, ShardCount};
 use crate::layer::writer::LayerWriter;
 
-/// Encodes blocks of a dense space into chunks and appends them to a [dense](FileKind::is_dense) file. Each
+/// Encodes blocks of a dense space into chunks and appends them to a [dense](crate::FileKind::is_dense) file. Each
 /// thread has its own.
 #[derive(Debug)]
 pub struct DenseEncoder {
