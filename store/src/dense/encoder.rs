@@ -11,8 +11,8 @@ use crate::key::EntryKey;
 use crate::layer::index::{BlockMeta, FilePart, ShardCount};
 use crate::layer::writer::LayerWriter;
 
-/// Encodes blocks of a dense space into chunks and appends them to a [dense](crate::FileKind::is_dense) file. Each
-/// thread has its own.
+/// Encodes blocks of a dense space into chunks and appends them to a
+/// [dense](crate::FileKind::is_dense) file. Each thread has its own.
 #[derive(Debug)]
 pub struct DenseEncoder {
     numbering: DenseNumbering,
