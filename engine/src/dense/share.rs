@@ -205,11 +205,15 @@ impl ShareSearch {
     /// Reads the states that were reached, those of all layers, in own blocks from `first` on: a word for each
     /// row.
     ///
+    /// # Errors
+    /// [`SearchError::NotOwn`] if `first` is not an own block.
+    ///
     /// # Panics
     /// If the blocks are not of one range of own blocks.
-    pub fn read_reached(&self, first: u32, words: &mut [u64]) {
-        let index = self.index(first).unwrap_or(usize::MAX / self.rows());
+    pub fn read_reached(&self, first: u32, words: &mut [u64]) -> Result<(), SearchError> {
+        let index = self.index(first).ok_or(SearchError::NotOwn { block: first })?;
         read_reached(&self.depths, index * self.rows(), words);
+        Ok(())
     }
 
     /// Makes the own part of the next layer, which becomes the current one, and returns its figures.

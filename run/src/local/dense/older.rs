@@ -41,7 +41,7 @@ impl DenseWorker {
         let file = self.older_file(depth, states, |first, words| {
             match &self.search {
                 Engine::Memory(Some(search)) => search.read_reached(first, words),
-                Engine::Share(search) => search.read_reached(first, words),
+                Engine::Share(search) => search.read_reached(first, words)?,
                 Engine::Memory(None) | Engine::Parts(_) => return Err(self.missing(depth)),
             }
             of_others.resize(words.len(), 0);

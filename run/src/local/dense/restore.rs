@@ -8,7 +8,7 @@ use strata_space::LayerStats;
 use strata_store::{CheckpointFile, DenseReader, Layer};
 
 use super::layers::{Readers, write_words};
-use super::worker::{DenseWorker, Engine, Slot, files_of, options, owned_by};
+use super::worker::{DenseWorker, Engine, Slot, options, owned_by, searched};
 use crate::local::error::{Result, WorkerError};
 use crate::local::older::OlderLayers;
 use crate::local::restore::Restore;
@@ -37,8 +37,7 @@ impl DenseWorker {
         self.older_states = self.older.states();
         self.files.resume(from.depth, &from.kept);
         if uses_own_files {
-            let last_two = files_of(&self.previous, &self.current);
-            self.files.pin(&self.older.files().iter().chain(last_two).collect::<Vec<_>>());
+            self.files.pin(&searched(&self.older, &self.previous, &self.current));
         } else {
             self.files.start_copies()?;
         }
@@ -116,8 +115,7 @@ impl DenseWorker {
     /// Reads all layers that the search needs in full; a search in memory loads them into its planes.
     /// Returns the figures of the current layer, counted from its states.
     fn load(&mut self) -> Result<LayerStats> {
-        let mut layers = files_of(&self.previous, &self.current);
-        layers.extend(self.older.files());
+        let layers = searched(&self.older, &self.previous, &self.current);
         if let Engine::Share(search) = &mut self.search {
             search.resume(self.current.depth);
         }

@@ -93,6 +93,15 @@ pub(super) fn files_of<'a>(previous: &'a Option<Slot>, current: &'a Slot) -> Vec
     previous.iter().chain([current]).filter_map(|slot| slot.layer.as_ref()).collect()
 }
 
+/// The layers of a checkpoint, as far as they are written.
+pub(super) fn searched<'a>(
+    older: &'a OlderLayers,
+    previous: &'a Option<Slot>,
+    current: &'a Slot,
+) -> Vec<&'a Layer> {
+    older.files().iter().chain(files_of(previous, current)).collect()
+}
+
 impl DenseWorker {
     /// A worker before layer 0.
     ///
@@ -488,12 +497,10 @@ impl Work for DenseWorker {
     fn save(&mut self) -> Result<Vec<CheckpointFile>> {
         self.write_last_two()?;
         self.write_older()?;
-        let searched = self.older.files().iter().chain(files_of(&self.previous, &self.current));
-        Ok(self.files.persist(&searched.collect::<Vec<_>>())?)
+        Ok(self.files.persist(&searched(&self.older, &self.previous, &self.current))?)
     }
 
     fn saved(&mut self) -> Result<()> {
-        let searched = self.older.files().iter().chain(files_of(&self.previous, &self.current));
-        Ok(self.files.published(&searched.collect::<Vec<_>>())?)
+        Ok(self.files.published(&searched(&self.older, &self.previous, &self.current))?)
     }
 }
