@@ -7,6 +7,7 @@ use std::sync::PoisonError;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use clap::Parser;
+use strata_testing::simulation::{self, Reached};
 use tracing_subscriber::Layer;
 use tracing_subscriber::filter::Targets;
 use tracing_subscriber::layer::SubscriberExt;
@@ -27,6 +28,9 @@ struct Args {
     /// Ends after the first run that goes wrong.
     #[arg(long)]
     until_failure: bool,
+    /// Ends with 1, too, if a rare state is reached by none of the runs.
+    #[arg(long)]
+    reach: bool,
     /// Writes what nodes log, such as `info` or `strata_worker=debug`.
     #[arg(long)]
     log: Option<Targets>,
@@ -34,12 +38,14 @@ struct Args {
 
 fn main() -> ExitCode {
     let args = Args::parse();
-    if let Some(filter) = &args.log {
-        let layer = tracing_subscriber::fmt::layer().with_writer(std::io::stderr);
-        tracing_subscriber::registry().with(layer.with_filter(filter.clone())).init();
-    }
+    let reached = Reached::default();
+    let log = args.log.clone().map(|filter| {
+        tracing_subscriber::fmt::layer().with_writer(std::io::stderr).with_filter(filter)
+    });
+    let counts = reached.clone().with_filter(Reached::filter());
+    tracing_subscriber::registry().with(counts).with(log).init();
     let (next, failed) = (AtomicU64::new(args.from), AtomicU64::new(0));
-    let together = AtomicU64::new(0);
+    let (together, by_priority) = (AtomicU64::new(0), AtomicU64::new(0));
     let faults = Mutex::new(BTreeMap::<String, u32>::new());
     let simulate = || {
         loop {
@@ -48,12 +54,13 @@ fn main() -> ExitCode {
             if is_over || seed >= args.from + args.seeds {
                 return;
             }
-            match strata_testing::simulation::run(seed) {
+            match simulation::run(seed) {
                 Ok(outcome) => {
                     if args.seeds == 1 {
                         println!("{outcome:?}");
                     }
                     together.fetch_add(u64::from(outcome.together > 1), Ordering::Relaxed);
+                    by_priority.fetch_add(outcome.by_priority.into(), Ordering::Relaxed);
                     let mut sums = faults.lock().unwrap_or_else(PoisonError::into_inner);
                     for (kind, count) in outcome.faults {
                         *sums.entry(kind).or_default() += count;
@@ -69,10 +76,17 @@ fn main() -> ExitCode {
     std::thread::scope(|scope| (0..args.threads).for_each(|_| drop(scope.spawn(simulate))));
     let faults = faults.lock().unwrap_or_else(PoisonError::into_inner);
     let failed = failed.load(Ordering::Relaxed);
-    let together = together.into_inner();
     println!(
-        "{} seeds, {failed} failed, {together} with jobs beside others; faults: {faults:?}",
-        args.seeds
+        "{} seeds, {failed} failed; {} with jobs beside others, {} by priorities; faults: {faults:?}",
+        args.seeds,
+        together.into_inner(),
+        by_priority.into_inner(),
     );
-    if failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+    println!("rare states: {:?}", reached.counts().collect::<BTreeMap<_, _>>());
+    let missing: Vec<_> = reached.missing().collect();
+    if args.reach && !missing.is_empty() {
+        println!("not reached: {missing:?}");
+    }
+    let is_ok = failed == 0 && (!args.reach || missing.is_empty());
+    if is_ok { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }

@@ -5,11 +5,23 @@
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use strata_store::{Fs, RealFs};
+use strata_testing::simulation::Reached;
+use tracing_subscriber::Layer;
+use tracing_subscriber::layer::SubscriberExt;
+use tracing_subscriber::util::SubscriberInitExt;
 
-/// Runs seeds on all processors, and fails with the first that goes wrong. Returns the number of runs in
-/// which jobs ran beside others.
-fn simulate(seeds: std::ops::Range<u64>) -> usize {
-    let together = AtomicUsize::new(0);
+/// Numbers of runs.
+#[derive(Debug, Default)]
+struct Runs {
+    /// In which jobs ran beside others.
+    together: AtomicUsize,
+    /// In which priorities decided the order of steps.
+    by_priority: AtomicUsize,
+}
+
+/// Runs seeds on all processors, and fails with the first that goes wrong.
+fn simulate(seeds: std::ops::Range<u64>) -> Runs {
+    let runs = Runs::default();
     let next = AtomicU64::new(seeds.start);
     let work = || {
         loop {
@@ -20,7 +32,8 @@ fn simulate(seeds: std::ops::Range<u64>) -> usize {
             match strata_testing::simulation::run(seed) {
                 Ok(outcome) => {
                     let beside = usize::from(outcome.together > 1);
-                    together.fetch_add(beside, Ordering::Relaxed);
+                    runs.together.fetch_add(beside, Ordering::Relaxed);
+                    runs.by_priority.fetch_add(outcome.by_priority.into(), Ordering::Relaxed);
                 }
                 Err(violation) => {
                     next.store(seeds.end, Ordering::Relaxed);
@@ -31,13 +44,20 @@ fn simulate(seeds: std::ops::Range<u64>) -> usize {
     };
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
     std::thread::scope(|scope| (0..processors).for_each(|_| drop(scope.spawn(work))));
-    together.into_inner()
+    runs
 }
 
 /// `scripts/simulate` runs more.
 #[test]
 fn jobs_end_with_the_right_numbers_under_the_faults_of_many_seeds() {
-    assert!(simulate(0..100) > 3, "few jobs run beside others");
+    let reached = Reached::default();
+    let counts = reached.clone().with_filter(Reached::filter());
+    tracing_subscriber::registry().with(counts).init();
+    let Runs { together, by_priority } = simulate(0..100);
+    assert!(together.into_inner() > 3, "few jobs run beside others");
+    assert!((20..80).contains(&by_priority.into_inner()), "one of the schedulers has few runs");
+    let missing: Vec<_> = reached.missing().collect();
+    assert!(missing.len() < reached.counts().count() / 2, "rare states not reached: {missing:?}");
 }
 
 /// Seeds that found a defect.

@@ -90,6 +90,7 @@ pub(crate) async fn accept(state: &NodeState, batch: v1::Batch) -> Result<Accept
         return Err(BatchError::Failed(failure.clone()));
     }
     if sequence <= *last {
+        tracing::debug!(from, sequence, "a batch was sent again");
         return Ok(Accepted { sequence: *last, wants_receipt: true });
     }
     if sequence != *last + 1 {

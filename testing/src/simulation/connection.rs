@@ -12,7 +12,9 @@ use tokio::time::{Instant, Sleep};
 
 use crate::simulation::links::{LinkFaults, Links};
 use crate::simulation::process::Process;
-use crate::simulation::world::{HostId, Random, World};
+use crate::simulation::random::Random;
+use crate::simulation::scheduler::{Actor, Scheduler};
+use crate::simulation::world::{HostId, World};
 
 /// Most bytes of a chunk.
 const CHUNK: usize = 16 << 10;
@@ -29,6 +31,10 @@ struct Pipe {
     chunks: VecDeque<(Instant, Vec<u8>)>,
     bytes: usize,
     random: Random,
+    /// Takes a step to receive a chunk.
+    actor: Actor,
+    /// Whether it has taken the step for the first chunk, of which the reader has not taken all.
+    is_received: bool,
     /// Time at which the last chunk arrives.
     last: Option<Instant>,
     /// The sender has sent all, or the reader is gone.
@@ -38,10 +44,12 @@ struct Pipe {
 }
 
 impl Pipe {
-    fn new(random: Random) -> Pipe {
+    fn new(random: Random, scheduler: &Arc<Scheduler>) -> Pipe {
         Pipe {
             chunks: VecDeque::new(),
             bytes: 0,
+            actor: scheduler.actor(&random),
+            is_received: false,
             random,
             last: None,
             closed: false,
@@ -90,7 +98,7 @@ impl Connection {
         links: &Arc<Links>,
         (from, to): (HostId, HostId),
     ) -> Arc<Connection> {
-        let pipe = |from, to| Pipe::new(world.part("connection", from, to));
+        let pipe = |from, to| Pipe::new(world.part("connection", from, to), &world.scheduler);
         let state = Mutex::new(State {
             pipes: [pipe(from, to), pipe(to, from)],
             reset: false,
@@ -168,7 +176,7 @@ impl Connection {
             chunk.truncate(random.below(chunk.len() as u64) as usize);
         }
         let pipe = &mut state.pipes[side];
-        let arrives = Instant::now() + Links::latency(&pipe.random, faults);
+        let arrives = Instant::now() + Links::latency(&pipe.actor, &pipe.random, faults);
         let arrives = pipe.last.map_or(arrives, |last| last.max(arrives));
         pipe.last = Some(arrives);
         pipe.bytes += chunk.len();
@@ -242,11 +250,16 @@ impl AsyncRead for End {
                 return Poll::Ready(Ok(()));
             }
             if arrives <= Instant::now() {
+                if !pipe.is_received {
+                    ready!(pipe.actor.poll_step(context));
+                    pipe.is_received = true;
+                }
                 let len = chunk.len().min(buffer.remaining());
                 buffer.put_slice(&chunk[..len]);
                 chunk.drain(..len);
                 if chunk.is_empty() {
                     pipe.chunks.pop_front();
+                    pipe.is_received = false;
                 }
                 pipe.bytes -= len;
                 if let Some(writer) = pipe.writer.take() {

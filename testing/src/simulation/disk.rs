@@ -15,7 +15,8 @@ use strata_store::{Fs, FsFile, FsRead, RealFs};
 
 use crate::simulation::image::{JournalImage, SECTOR};
 use crate::simulation::process::Process;
-use crate::simulation::world::{Random, World};
+use crate::simulation::random::Random;
+use crate::simulation::world::World;
 
 /// A change of a name that is not durable yet, with the data to undo it.
 #[derive(Debug)]
@@ -413,11 +414,12 @@ mod tests {
     use strata_store::{create_dir_durably, write_durably};
 
     use super::*;
+    use crate::simulation::scheduler::Scheduler;
 
     /// The contents of file `name` after a power loss, over many seeds; `None` if it is gone.
     fn left(name: &str, work: impl Fn(&ProcessFs, &Path)) -> BTreeSet<Option<Vec<u8>>> {
         let after = |seed| {
-            let world = World::new(seed);
+            let world = World::new(seed, &Scheduler::of_times());
             let disk = Disk::new(&world).unwrap();
             let data = disk.data();
             std::fs::create_dir_all(&data).unwrap();
@@ -488,7 +490,7 @@ mod tests {
     #[tokio::test]
     async fn temporary_names_depend_only_on_the_disk() {
         let suffixes = || {
-            let world = World::new(0);
+            let world = World::new(0, &Scheduler::of_times());
             let fs = ProcessFs::new(&Process::new(1, &world), &Disk::new(&world).unwrap());
             (0..200).map(|_| fs.unique_suffix()).collect::<BTreeSet<_>>()
         };
@@ -499,7 +501,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_process_that_has_ended_changes_nothing() {
-        let world = World::new(0);
+        let world = World::new(0, &Scheduler::of_times());
         let disk = Disk::new(&world).unwrap();
         let process = Process::new(1, &world);
         let fs = ProcessFs::new(&process, &disk);

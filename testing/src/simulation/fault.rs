@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use crate::simulation::links::LinkFaults;
 use crate::simulation::node::COORDINATOR;
-use crate::simulation::world::{HostId, Random};
+use crate::simulation::random::Random;
+use crate::simulation::world::HostId;
 
 /// Kinds of faults, by the effects that they explain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -22,6 +23,7 @@ pub(crate) enum Kind {
     Clock,
     Clone,
     Byzantine,
+    Left,
 }
 
 /// A fault, or the end of one.

@@ -2,7 +2,7 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use crate::simulation::world::Random;
+use crate::simulation::random::Random;
 
 /// Bytes that a disk writes at once.
 pub(crate) const SECTOR: usize = 512;

@@ -16,13 +16,17 @@ use tonic::{Code, Status};
 use crate::simulation::fault::Kind;
 use crate::simulation::node::coordinator_url;
 use crate::simulation::platform::SimulatedPlatform;
-use crate::simulation::world::{HostId, Random, World};
+use crate::simulation::random::Random;
+use crate::simulation::world::{HostId, World};
 
 /// Longest time of a call.
 const CALL: Duration = Duration::from_secs(3);
 
 /// Longest time between two calls.
 const PAUSE: Duration = Duration::from_millis(300);
+
+/// In the error of a job whose files are on workers that are away.
+const LOST: &str = "did not reconnect";
 
 /// A puzzle with its parameters.
 type Puzzle = (&'static str, &'static [(&'static str, &'static str)]);
@@ -281,7 +285,9 @@ impl Job {
             return Err(format!("{} ended as {state} ({exit_code}): {error}", self.name));
         }
         tracing::info!("{} ended ({exit_code}): {error}", self.name);
-        if job.state() == v1::JobState::Failed && self.again < 8 {
+        // A worker that has left never brings its files back, so a resumed job would fail again.
+        let is_lost = error.contains(LOST);
+        if job.state() == v1::JobState::Failed && (self.again < 8 || is_lost) {
             self.again += 1;
             self.name = format!("{}-again", self.name);
             return Ok(false);
@@ -299,10 +305,11 @@ impl Job {
             Kind::JournalLost,
             Kind::Clone,
             Kind::Byzantine,
+            Kind::Left,
         ];
         match exit_code {
             12 => self.faults.any(&files) || self.faults.any(&[Kind::Byzantine]),
-            _ if error.contains("did not reconnect") => self.faults.any(&gone),
+            _ if error.contains(LOST) => self.faults.any(&gone),
             _ => self.faults.any(&[Kind::Byzantine]),
         }
     }

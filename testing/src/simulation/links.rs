@@ -4,9 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use crate::simulation::world::{HostId, Random};
+use crate::simulation::random::Random;
+use crate::simulation::scheduler::Actor;
+use crate::simulation::world::HostId;
 
-/// Longest latency of a chunk on a healthy link.
+/// Longest latency of a chunk on a healthy link, where priorities do not decide.
 const LATENCY: Duration = Duration::from_millis(2);
 
 /// Faults of the link from one host to another.
@@ -53,9 +55,9 @@ impl Links {
         cut || state.paused.contains(&from) || state.paused.contains(&to)
     }
 
-    /// Random latency of a chunk.
-    pub(crate) fn latency(random: &Random, faults: LinkFaults) -> Duration {
-        random.time(LATENCY) + random.time(faults.delay)
+    /// Random latency of a chunk that an actor receives.
+    pub(crate) fn latency(actor: &Actor, random: &Random, faults: LinkFaults) -> Duration {
+        actor.delay(random, LATENCY) + random.time(faults.delay)
     }
 
     /// Changes the faults of a link.

@@ -142,7 +142,9 @@ impl Network {
         addr: SocketAddr,
     ) -> io::Result<Box<dyn ByteStream>> {
         let (from, to) = (process.host, host_of(addr));
-        tokio::time::sleep(Links::latency(&process.random, self.links.faults(from, to))).await;
+        let actor = self.world.scheduler.actor(&process.random);
+        let latency = Links::latency(&actor, &process.random, self.links.faults(from, to));
+        actor.step_after(latency).await;
         loop {
             let changed = self.changed.notified();
             if !self.links.is_blocked(from, to) && !self.links.is_blocked(to, from) {

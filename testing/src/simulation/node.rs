@@ -63,6 +63,8 @@ pub(crate) struct Host {
     settings: Settings,
     running: Option<Running>,
     paused: bool,
+    /// Its process never starts again.
+    has_left: bool,
 }
 
 /// The URL of the coordinator.
@@ -76,16 +78,25 @@ impl Host {
         let disk = Disk::new(&network.world)?;
         let (network, settings) = (Arc::clone(network), settings.clone());
         let coordinator = coordinator_url();
-        Ok(Host { id, disk, coordinator, network, settings, running: None, paused: false })
+        Ok(Host {
+            id,
+            disk,
+            coordinator,
+            network,
+            settings,
+            running: None,
+            paused: false,
+            has_left: false,
+        })
     }
 
     pub(crate) fn is_running(&self) -> bool {
         self.running.is_some()
     }
 
-    /// Starts the process, unless it runs.
+    /// Starts the process, unless it runs or the host has left.
     pub(crate) fn start(&mut self) {
-        if self.running.is_some() {
+        if self.running.is_some() || self.has_left {
             return;
         }
         self.network.world.trace("start", &[self.id as u64]);
@@ -178,6 +189,15 @@ impl Host {
         })
     }
 
+    /// Takes the host away for good: without power, and with its disk.
+    ///
+    /// # Errors
+    /// If the files of the disk cannot be changed.
+    pub(crate) async fn leave(&mut self) -> io::Result<()> {
+        self.has_left = true;
+        self.crash(true).await
+    }
+
     /// Requests an orderly end.
     pub(crate) fn stop(&self) {
         if let Some(running) = &self.running {
@@ -238,6 +258,7 @@ mod tests {
     use strata_proto::v1::job_service_client::JobServiceClient;
 
     use super::*;
+    use crate::simulation::scheduler::Scheduler;
     use crate::simulation::world::World;
 
     fn settings() -> Settings {
@@ -255,7 +276,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn new_data_directories_survive_a_loss_of_power() {
         for seed in 0..10 {
-            let network = Network::new(World::new(seed));
+            let network = Network::new(World::new(seed, &Scheduler::of_times()));
             for (id, file) in [(COORDINATOR, "logs"), (1, "worker-id")] {
                 let mut host = Host::new(id, &network, &settings()).unwrap();
                 host.start();
@@ -270,7 +291,7 @@ mod tests {
     /// A date of the operating system would change the length of compressed headers from run to run.
     #[tokio::test(start_paused = true)]
     async fn responses_have_the_simulated_date() {
-        let world = World::new(0);
+        let world = World::new(0, &Scheduler::of_times());
         let network = Network::new(Arc::clone(&world));
         let mut coordinator = Host::new(COORDINATOR, &network, &settings()).unwrap();
         coordinator.start();

@@ -5,13 +5,16 @@ use std::io;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Poll, ready};
 use std::time::Duration;
 
 use tokio::sync::Notify;
 use tokio::task::JoinHandle;
 
+use crate::simulation::random::Random;
+use crate::simulation::scheduler::Actor;
 use crate::simulation::threads::SimulatedThread;
-use crate::simulation::world::{HostId, Random, World};
+use crate::simulation::world::{HostId, World};
 
 /// Longest delay until work of a thread pool begins or its end is noticed.
 const POOL: Duration = Duration::from_millis(2);
@@ -118,16 +121,19 @@ impl Process {
         work: impl FnOnce() + Send + 'static,
     ) -> io::Result<()> {
         let thread = SimulatedThread::new(name, &self.world.runtime, work)?;
-        let task = self.world.runtime.spawn(Arc::clone(self).drive(thread));
+        let actor = self.world.scheduler.actor(&self.random);
+        let task = self.world.runtime.spawn(Arc::clone(self).drive(thread, actor));
         self.lock_threads().push(task);
         Ok(())
     }
 
-    /// Runs work of a thread pool after a random time, without interruption.
+    /// Runs work of a thread pool later, without interruption.
     pub(crate) fn run_in_pool(self: &Arc<Self>, work: impl FnOnce() + Send + 'static) {
         let process = Arc::clone(self);
+        let actor = self.world.scheduler.actor(&self.random);
         self.world.runtime.spawn(async move {
-            tokio::time::sleep(process.random.time(POOL)).await;
+            let delay = actor.delay(&process.random, POOL);
+            actor.step_after(delay).await;
             process.runs().await;
             if process.is_alive() {
                 work();
@@ -147,7 +153,7 @@ impl Process {
     }
 
     /// Runs a thread while the process is not paused.
-    async fn drive(self: Arc<Self>, mut thread: SimulatedThread) {
+    async fn drive(self: Arc<Self>, mut thread: SimulatedThread, actor: Actor) {
         std::future::poll_fn(|context| {
             if self.paused.load(Ordering::Acquire) {
                 // The end of the pause wakes the task.
@@ -156,8 +162,9 @@ impl Process {
                     process.runs().await;
                     waker.wake();
                 });
-                return std::task::Poll::Pending;
+                return Poll::Pending;
             }
+            ready!(actor.poll_step(context));
             Pin::new(&mut thread).poll(context)
         })
         .await;

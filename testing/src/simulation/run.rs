@@ -17,6 +17,7 @@ use crate::simulation::network::Network;
 use crate::simulation::node::{COORDINATOR, Host, Settings};
 use crate::simulation::platform::SimulatedPlatform;
 use crate::simulation::process::Process;
+use crate::simulation::scheduler::{Order, Scheduler};
 use crate::simulation::world::{HostId, World};
 
 /// First host of the clients.
@@ -57,6 +58,8 @@ pub struct Outcome {
     pub together: usize,
     /// Number of faults of each kind.
     pub faults: BTreeMap<String, u32>,
+    /// Whether priorities, not random times, decided the order of steps.
+    pub by_priority: bool,
 }
 
 /// A run that failed a check.
@@ -85,11 +88,14 @@ impl fmt::Display for Violation {
 /// # Panics
 /// If the operating system provides no threads or no temporary files.
 pub fn run(seed: u64) -> Result<Outcome, Violation> {
+    let scheduler = Scheduler::of_seed(seed);
+    let chooses = Arc::clone(&scheduler);
     let mut builder = tokio::runtime::Builder::new_current_thread();
-    let runtime = builder.enable_time().start_paused(true).build();
+    builder.enable_time().start_paused(true).on_thread_park(move || chooses.choose());
+    let runtime = builder.build();
     let runtime = runtime.expect("a runtime on one thread");
     runtime.block_on(async {
-        let mut cluster = Cluster::new(seed).expect("temporary files");
+        let mut cluster = Cluster::new(seed, &scheduler).expect("temporary files");
         let ended = cluster.run().await;
         cluster.end().await;
         let schedule = cluster.schedule.events.iter();
@@ -115,8 +121,8 @@ struct Cluster {
 }
 
 impl Cluster {
-    fn new(seed: u64) -> io::Result<Cluster> {
-        let world = World::new(seed);
+    fn new(seed: u64, scheduler: &Arc<Scheduler>) -> io::Result<Cluster> {
+        let world = World::new(seed, scheduler);
         let network = Network::new(Arc::clone(&world));
         let pick = |of: &[u64]| of[world.random.below(of.len() as u64) as usize];
         let settings = Settings {
@@ -203,6 +209,7 @@ impl Cluster {
             self.supervise(now).await?;
             if healed.is_none() && now > last + TICK {
                 self.heal().await;
+                self.leave().await.map_err(|error| error.to_string())?;
                 healed = Some(self.world.now());
             }
             if healed.is_some_and(|healed| now > healed + PATIENCE) {
@@ -213,14 +220,17 @@ impl Cluster {
         done.sort_unstable();
         let (trace, time) = (self.world.digest(), self.world.now());
         let (together, faults) = (together.most(), self.counts.clone());
-        Ok(Outcome { trace, time, jobs: done, together, faults })
+        let by_priority = self.world.scheduler.order() == Order::Priorities;
+        Ok(Outcome { trace, time, jobs: done, together, faults, by_priority })
     }
 
     /// Waits until no worker holds files of removed jobs.
     async fn check_removed(&mut self, removed: &[String]) -> Result<(), String> {
-        // Not checked after these faults: a lost or restored journal may lack the tombstone, and
-        // clones and Byzantine workers take part with disks that are not in `self.hosts`.
-        let lost = [Kind::JournalRestored, Kind::JournalLost, Kind::Byzantine, Kind::Clone];
+        // Not checked after these faults: a lost or restored journal may lack the tombstone, clones and
+        // Byzantine workers take part with disks that are not in `self.hosts`, and nobody reaches the disks
+        // of hosts that have left.
+        let lost =
+            [Kind::JournalRestored, Kind::JournalLost, Kind::Byzantine, Kind::Clone, Kind::Left];
         if removed.is_empty() || self.faults.any(&lost) {
             return Ok(());
         }
@@ -374,6 +384,21 @@ impl Cluster {
             host.set_paused(false);
             host.start();
         }
+    }
+
+    /// Takes some workers away for good, in half of the runs; at least one stays. All jobs must still end.
+    async fn leave(&mut self) -> io::Result<()> {
+        let random = self.world.part("leave", 0, 0);
+        let workers = self.hosts.len() as u64 - 1;
+        let leaving = if random.one_in(2) { random.below(workers) } else { 0 };
+        for _ in 0..leaving {
+            let worker = 1 + random.below(workers) as HostId;
+            tracing::info!(worker, "the worker leaves for good");
+            self.faults.add(Kind::Left);
+            *self.counts.entry(format!("{:?}", Kind::Left)).or_default() += 1;
+            self.hosts[worker].leave().await?;
+        }
+        Ok(())
     }
 
     /// Ends all processes.

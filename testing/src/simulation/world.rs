@@ -1,49 +1,21 @@
 //! Shared state of a simulation: the seed's random numbers and the trace of events.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
-use fastrand::Rng;
 use tokio::runtime::Handle;
 use tokio::time::Instant;
 use xxhash_rust::xxh3::Xxh3;
+
+use crate::simulation::random::Random;
+use crate::simulation::scheduler::Scheduler;
 
 /// Number of a host: a machine with a disk and an address.
 pub(crate) type HostId = usize;
 
 /// Time of day at the start, since 1970: Fri, 15 Jan 2027 08:00:00 GMT.
 const START: Duration = Duration::from_secs(1_800_000_000);
-
-/// Random numbers of one part of a simulation.
-#[derive(Debug)]
-pub(crate) struct Random(Mutex<Rng>);
-
-impl Random {
-    fn rng(&self) -> MutexGuard<'_, Rng> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Any number.
-    pub(crate) fn number(&self) -> u128 {
-        self.rng().u128(..)
-    }
-
-    /// A number below `limit`, which is not 0.
-    pub(crate) fn below(&self, limit: u64) -> u64 {
-        self.rng().u64(..limit)
-    }
-
-    /// True once in `n` times.
-    pub(crate) fn one_in(&self, n: u64) -> bool {
-        self.below(n) == 0
-    }
-
-    /// A random time up to `most`.
-    pub(crate) fn time(&self, most: Duration) -> Duration {
-        Duration::from_nanos(self.below(most.as_nanos() as u64 + 1))
-    }
-}
 
 /// Random numbers, trace and clock of one simulation.
 ///
@@ -60,18 +32,20 @@ pub(crate) struct World {
     /// Sum of the hashes of all events.
     trace: Mutex<u64>,
     started: Instant,
+    pub(crate) scheduler: Arc<Scheduler>,
     pub(crate) runtime: Handle,
 }
 
 impl World {
     /// The world of a seed. Must be called on the simulation's runtime.
-    pub(crate) fn new(seed: u64) -> Arc<World> {
+    pub(crate) fn new(seed: u64, scheduler: &Arc<Scheduler>) -> Arc<World> {
         Arc::new(World {
             seed,
-            random: Random(Mutex::new(Rng::with_seed(seed))),
+            random: Random::of_seed(seed),
             parts: Mutex::default(),
             trace: Mutex::default(),
             started: Instant::now(),
+            scheduler: Arc::clone(scheduler),
             runtime: Handle::current(),
         })
     }
@@ -82,7 +56,7 @@ impl World {
         let number = parts.entry((kind, a, b)).or_default();
         *number += 1;
         let seed = hash(kind, [self.seed, a as u64, b as u64, *number]);
-        Random(Mutex::new(Rng::with_seed(seed)))
+        Random::of_seed(seed)
     }
 
     /// Simulated time since the start.

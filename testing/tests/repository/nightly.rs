@@ -75,7 +75,7 @@ fn the_table_lists_what_ran() {
     assert!(simulate[2].starts_with("exit 3, see "), "{simulate:?}");
     assert_eq!(*fuzz, ["fuzz", "ok", ""]);
     let log = std::fs::read_to_string(folder.0.path().join("target/nightly/simulate.log"));
-    assert_eq!(log.unwrap(), "scripts/simulate --seeds 3000\n");
+    assert_eq!(log.unwrap(), "scripts/simulate --seeds 3000 --reach\n");
 }
 
 #[test]
