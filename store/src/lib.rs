@@ -32,6 +32,7 @@
 //! ```
 #![forbid(unsafe_code)]
 
+mod buffer_pool;
 mod dense;
 mod diagram;
 mod error;
@@ -43,6 +44,7 @@ mod key;
 mod layer;
 mod name;
 
+pub use buffer_pool::{BufferPool, PooledBuffer};
 pub use dense::{DENSE_ENCODING, DenseEncoder, DenseNumbering, DenseReader, dense_excerpt};
 pub use diagram::{
     SnapshotSeal, check_diagram_snapshot, read_diagram_snapshot, write_diagram_snapshot,
@@ -63,9 +65,9 @@ pub use job::{
 };
 pub use key::{EntryKey, KeyRange};
 pub use layer::{
-    BlockEncoder, BlockMeta, EncodeOptions, Excerpt, ExcerptPool, ExpectedFile, FileKind, FilePart,
-    Layer, LayerCursor, LayerHeader, LayerTotals, LayerWriter, List, ListBuf, LocalWidth,
-    LocalWord, MAX_ENTRY_WORDS, RecycledFile, Sample, ShardCount, ShardEntry, VerifiedCounts, Word,
+    BlockEncoder, BlockMeta, EncodeOptions, Excerpt, ExpectedFile, FileKind, FilePart, Layer,
+    LayerCursor, LayerHeader, LayerTotals, LayerWriter, List, ListBuf, LocalWidth, LocalWord,
+    MAX_ENTRY_WORDS, RecycledFile, Sample, ShardCount, ShardEntry, VerifiedCounts, Word,
 };
 pub use name::check_name;
 pub use strata_space::{Digest, Weight};

@@ -11,7 +11,7 @@ use strata_proto::net::{Connection, Pace, convert, limits};
 use strata_proto::v1;
 use strata_proto::v1::exchange_service_client::ExchangeServiceClient;
 use strata_store::{
-    CheckpointFile, EngineKind, Excerpt, ExcerptPool, Fs, Layer, StoreError, dense_excerpt,
+    BufferPool, CheckpointFile, EngineKind, Excerpt, Fs, Layer, StoreError, dense_excerpt,
 };
 use tokio::sync::mpsc;
 use tonic::Status;
@@ -25,7 +25,7 @@ use crate::state::NodeState;
 /// Pieces buffered for one caller.
 const BUFFERED: usize = 2;
 
-/// Bytes of a piece. The allocator gives the memory of much larger ones back to the system each time.
+/// Bytes of a piece.
 const PIECE: usize = 64 << 10;
 
 /// Pieces that are read at a time.
@@ -54,14 +54,15 @@ pub(crate) async fn send(
     let opened = platform.blocking(move || open(fs, &data_dir, &job, file, &blocks));
     let (layer, ranges) = opened.await.map_err(|error| Status::internal(error.to_string()))??;
     let (pieces, replies) = mpsc::channel(BUFFERED);
+    let buffers = Arc::clone(&state.pieces);
     tokio::spawn(async move {
         for ranges in ranges.chunks(AT_ONCE) {
-            let (layer, ranges) = (layer.clone(), ranges.to_vec());
+            let (layer, ranges, buffers) = (layer.clone(), ranges.to_vec(), Arc::clone(&buffers));
             let read = move || {
                 let read = |range: Range<u64>| {
-                    let offset = range.start;
-                    let bytes = layer.read(range).map_err(|error| unreadable(&error))?;
-                    Ok(v1::FileChunk { bytes: Bytes::from(bytes), offset })
+                    let (offset, mut bytes) = (range.start, buffers.buffer());
+                    layer.read(range, &mut bytes).map_err(|error| unreadable(&error))?;
+                    Ok(v1::FileChunk { bytes: Bytes::from_owner(bytes), offset })
                 };
                 ranges.into_iter().map(read).collect::<Vec<_>>()
             };
@@ -117,7 +118,7 @@ fn unreadable(error: &StoreError) -> Status {
 pub(crate) fn fetch(
     state: &NodeState,
     epoch: &Epoch,
-    (connection, pool): (&Connection, &Arc<ExcerptPool>),
+    (connection, pool): (&Connection, &Arc<BufferPool>),
     record: &CheckpointFile,
     blocks: &[Range<u32>],
 ) -> Result<Layer, FetchError> {
@@ -126,7 +127,8 @@ pub(crate) fn fetch(
         let mut attempt = 1;
         loop {
             let (connection, job) = (connection.clone(), epoch.folder.job());
-            match receive((connection, pool.excerpt()), job, record, blocks, window).await {
+            let excerpt = Excerpt::in_buffer(pool.buffer());
+            match receive((connection, excerpt), job, record, blocks, window).await {
                 Err(TransferError::Interrupted(why)) if attempt < ATTEMPTS => {
                     let (file, worker) = (&record.file, record.worker);
                     tracing::warn!("fetching {file} from worker {worker} again: {why}");

@@ -24,7 +24,7 @@ use strata_run::{
 use strata_space::SpaceError;
 use strata_space::dense::DenseSpace;
 use strata_store::{
-    CheckpointFile, EncodeOptions, EngineKind, ExcerptPool, JobDir, JobSpec, LayerRecord,
+    BufferPool, CheckpointFile, EncodeOptions, EngineKind, JobDir, JobSpec, LayerRecord,
 };
 use tokio::sync::Notify;
 
@@ -66,7 +66,7 @@ pub(crate) struct ActiveJob {
     peers: HashMap<u16, String>,
     /// Connections over which layers of other workers are fetched, by number.
     connections: HashMap<u16, Connection>,
-    excerpts: Arc<ExcerptPool>,
+    excerpts: Arc<BufferPool>,
     /// Whether a checkpoint is one file, which also holds the layer before its own.
     is_diagram: bool,
     /// Whether the peak of memory was reset at the start of this epoch.
@@ -148,7 +148,7 @@ impl ActiveJob {
         let (job, workers) = (epoch.folder.job(), members.len());
         tracing::info!(job, epoch = id.number, workers, "session started");
         let is_diagram = spec.engine.is_symbolic();
-        let (connections, excerpts) = Default::default();
+        let (connections, excerpts) = (Default::default(), BufferPool::new(members.len()));
         Ok(ActiveJob { epoch, worker, peers, connections, excerpts, is_diagram, has_peak })
     }
 

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use strata_proto::net::Security;
 use strata_proto::platform::Platform;
 use strata_proto::v1;
+use strata_store::BufferPool;
 use tokio::runtime::Handle;
 use tokio::sync::watch;
 
@@ -26,6 +27,9 @@ pub(crate) struct SeenJournal {
     /// The greatest epoch; 0 for none.
     pub(crate) epoch: u64,
 }
+
+/// Most buffers of pieces of files that are kept.
+const KEPT_PIECES: usize = 64;
 
 /// State that the modules of a worker process share.
 pub(crate) struct NodeState {
@@ -50,6 +54,8 @@ pub(crate) struct NodeState {
     current: RwLock<Option<Arc<Epoch>>>,
     /// Depth of the last complete layer.
     pub(crate) depth: AtomicU32,
+    /// Buffers of pieces of files that other workers fetch.
+    pub(crate) pieces: Arc<BufferPool>,
     /// Bytes of exits that were sent.
     pub(crate) sent_bytes: AtomicU64,
     /// Bytes of exits that were received. Files are not counted.
@@ -113,6 +119,7 @@ impl NodeState {
             journal: Mutex::default(),
             current: RwLock::new(None),
             depth: AtomicU32::new(0),
+            pieces: BufferPool::new(KEPT_PIECES),
             sent_bytes: AtomicU64::new(0),
             received_bytes: AtomicU64::new(0),
             lease_ms: AtomicU64::new(10_000),

@@ -87,5 +87,8 @@ pub(crate) const QUOTED_LEN: usize = 120;
 /// memory budget.
 pub(crate) const STREAM_WINDOW: u32 = 1 << 20;
 
+/// Most bytes of a frame of HTTP/2: a piece of a file is sent as one.
+pub(crate) const FRAME: u32 = 1 << 17;
+
 /// Bytes in flight on one connection.
 pub(crate) const CONNECTION_WINDOW: u32 = 2 << 20;

@@ -229,6 +229,7 @@ impl Security {
             .http2_keepalive_interval(Some(limits::KEEPALIVE))
             .http2_keepalive_timeout(Some(limits::KEEPALIVE))
             .max_concurrent_streams(limits::STREAMS)
+            .max_frame_size(limits::FRAME)
             .initial_stream_window_size(limits::STREAM_WINDOW)
             .initial_connection_window_size(limits::CONNECTION_WINDOW)
     }
@@ -415,6 +416,7 @@ impl Security {
             .http2_keep_alive_interval(limits::KEEPALIVE)
             .keep_alive_timeout(limits::KEEPALIVE)
             .keep_alive_while_idle(true)
+            .max_frame_size(limits::FRAME)
             .initial_stream_window_size(limits::STREAM_WINDOW)
             .initial_connection_window_size(limits::CONNECTION_WINDOW);
         if !encrypted {

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use strata_space::dense::DenseState;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::chunk;
@@ -160,6 +161,35 @@ impl<'a> DenseReader<'a> {
                 return Err(StoreError::corrupt(&name, chunk.offset, expected, found).into());
             }
             visit(range.start, &words)?;
+        }
+        Ok(())
+    }
+
+    /// Calls `found` with the index of each of some states that the layer has. States must ascend. Chunks
+    /// without any of their blocks are not read.
+    ///
+    /// # Errors
+    /// `Corrupt` if a chunk is damaged or has another numbering, `Read` if the file cannot be read, `Io` or
+    /// `NotFound` if a closed file cannot be opened.
+    pub fn find(&self, states: &[DenseState], mut found: impl FnMut(usize)) -> Result<()> {
+        let (mut words, mut at, rows) = (Vec::new(), 0, self.numbering.rows as usize);
+        for chunk in self.layer.blocks() {
+            let Some(range) = range_of(chunk) else { continue };
+            at += states[at..].partition_point(|state| state.block < range.start);
+            let end = at + states[at..].partition_point(|state| state.block < range.end);
+            if at == end {
+                continue;
+            }
+            words.resize(range.len() * rows, 0);
+            decode(self.layer, &self.numbering, chunk, &mut words)?;
+            for (index, state) in (at..end).zip(&states[at..end]) {
+                let word = (state.block - range.start) as usize * rows + usize::from(state.row);
+                let word = words.get(word).copied().unwrap_or(0);
+                if word.checked_shr(state.lane.into()).is_some_and(|word| word & 1 == 1) {
+                    found(index);
+                }
+            }
+            at = end;
         }
         Ok(())
     }

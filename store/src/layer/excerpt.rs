@@ -1,49 +1,28 @@
 //! Excerpts of files: some of the bytes of a file that is elsewhere.
 
 use std::collections::BTreeMap;
-use std::mem::take;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use crate::buffer_pool::PooledBuffer;
 use crate::error::{Result, StoreError};
-
-/// Buffers of excerpts that were dropped. Fresh memory for each excerpt would cost more than its bytes.
-#[derive(Debug, Default)]
-pub struct ExcerptPool(Mutex<Vec<Vec<u8>>>);
-
-impl ExcerptPool {
-    /// An empty excerpt, which gives its buffer back when it is dropped.
-    #[must_use]
-    pub fn excerpt(self: &Arc<Self>) -> Excerpt {
-        let bytes = self.buffers().pop().unwrap_or_default();
-        Excerpt { bytes, pieces: BTreeMap::new(), pool: Some(Arc::clone(self)) }
-    }
-
-    fn buffers(&self) -> MutexGuard<'_, Vec<Vec<u8>>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
 
 /// Some of the bytes of a file, by offset.
 #[derive(Debug, Default)]
 pub struct Excerpt {
-    bytes: Vec<u8>,
+    bytes: PooledBuffer,
     /// By offset in the file, where the bytes are. Pieces that follow each other in both are one.
     pieces: BTreeMap<u64, Range<usize>>,
-    pool: Option<Arc<ExcerptPool>>,
-}
-
-impl Drop for Excerpt {
-    fn drop(&mut self) {
-        if let Some(pool) = &self.pool {
-            self.bytes.clear();
-            pool.buffers().push(take(&mut self.bytes));
-        }
-    }
 }
 
 impl Excerpt {
+    /// An empty excerpt in a buffer, whose content is dropped.
+    #[must_use]
+    pub fn in_buffer(mut bytes: PooledBuffer) -> Excerpt {
+        bytes.clear();
+        Excerpt { bytes, pieces: BTreeMap::new() }
+    }
+
     /// Adds the bytes from `offset` on.
     pub fn insert(&mut self, offset: u64, bytes: &[u8]) {
         let start = self.bytes.len();
@@ -126,6 +105,7 @@ pub(crate) struct Remote {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::buffer_pool::BufferPool;
 
     #[test]
     fn bytes_of_an_excerpt_are_read_across_pieces_and_missing_ones_are_errors() {
@@ -153,11 +133,11 @@ mod tests {
 
     #[test]
     fn a_buffer_is_used_again_without_its_content() {
-        let pool = Arc::new(ExcerptPool::default());
-        let mut excerpt = pool.excerpt();
+        let pool = BufferPool::new(1);
+        let mut excerpt = Excerpt::in_buffer(pool.buffer());
         excerpt.insert(4, &[7; 1000]);
         drop(excerpt);
-        let mut excerpt = pool.excerpt();
+        let mut excerpt = Excerpt::in_buffer(pool.buffer());
         assert!(excerpt.bytes.capacity() >= 1000 && !excerpt.holds(4..5));
         excerpt.insert(0, &[1; 8]);
         assert_eq!(excerpt.read(Path::new("f"), 4, 4, &mut Vec::new()).unwrap(), [1; 4]);

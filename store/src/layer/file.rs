@@ -90,14 +90,14 @@ impl Layer {
         Ok(Self::new(source, layout, Vec::new()))
     }
 
-    /// Reads bytes of the file, unchecked.
+    /// Replaces the content of `to` by bytes of the file, unchecked.
     ///
     /// # Errors
     /// `Read` if the file cannot be read there, `Corrupt` if it ends before, `Io` or `NotFound` if a closed
     /// file cannot be opened.
-    pub fn read(&self, range: Range<u64>) -> Result<Vec<u8>> {
+    pub fn read(&self, range: Range<u64>, to: &mut Vec<u8>) -> Result<()> {
         let len = range.end.saturating_sub(range.start) as usize;
-        Ok(self.data.source.read(range.start, len, &mut Vec::new())?.to_vec())
+        self.data.source.copy(range.start, len, to)
     }
 
     /// Number of bytes of the file that are at hand: of an excerpt fewer than [`Self::file_bytes`].

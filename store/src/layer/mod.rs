@@ -23,7 +23,7 @@ pub(crate) mod writer;
 
 pub use cursor::LayerCursor;
 pub use encoder::{BlockEncoder, EncodeOptions};
-pub use excerpt::{Excerpt, ExcerptPool};
+pub use excerpt::Excerpt;
 pub use file::{ExpectedFile, Layer};
 pub use format::{FileKind, LayerHeader, LayerTotals};
 pub use index::{BlockMeta, FilePart, MAX_ENTRY_WORDS, ShardCount, ShardEntry};

@@ -108,6 +108,23 @@ impl Source {
         }
     }
 
+    /// Replaces the content of `to` by the `len` bytes from `offset` on.
+    ///
+    /// # Errors
+    /// Those of [`Self::read`].
+    pub(crate) fn copy(&self, offset: u64, len: usize, to: &mut Vec<u8>) -> Result<()> {
+        if let Content::File(_) = &self.content {
+            self.read(offset, len, to)?;
+            to.truncate(len);
+        } else {
+            let mut joined = Vec::new();
+            let bytes = self.read(offset, len, &mut joined)?;
+            to.clear();
+            to.extend_from_slice(bytes);
+        }
+        Ok(())
+    }
+
     /// Frees the buffer of [`Self::read`] if a large block was read into it.
     pub(crate) fn trim(buffer: &mut Vec<u8>) {
         if buffer.capacity() > KEPT_BYTES {
