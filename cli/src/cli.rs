@@ -8,6 +8,7 @@ use crate::commands::gc::GcArgs;
 use crate::commands::health::HealthArgs;
 use crate::commands::jobs::{JobArgs, LogsArgs, ResumeArgs};
 use crate::commands::layer::LayerArgs;
+use crate::commands::lookup::LookUpArgs;
 use crate::commands::man::ManArgs;
 use crate::commands::nodes::coordinator::CoordinatorArgs;
 use crate::commands::nodes::tls_init::TlsInitArgs;
@@ -100,6 +101,11 @@ pub(crate) enum Command {
     /// Count or list the states of a layer of a job in a folder
     #[command(after_help = exit::help_table())]
     Layer(LayerArgs),
+    /// Look up states in a job: distances from the start, numbers of shortest ways, and ways
+    ///
+    /// The job must have kept all layers (--keep-layers all).
+    #[command(after_help = exit::help_table())]
+    Lookup(LookUpArgs),
     /// Replay moves from standard input and check each of them
     #[command(after_help = exit::help_table())]
     Replay(ReplayArgs),
@@ -143,6 +149,7 @@ impl Command {
             Command::Stats(args) => Some(&mut args.target.places),
             Command::Plot(args) => Some(&mut args.target.places),
             Command::Layer(args) => Some(&mut args.target.places),
+            Command::Lookup(args) => Some(&mut args.target.places),
             Command::Verify(args) => Some(&mut args.target.places),
             Command::Path(args) => Some(&mut args.target.places),
             Command::Resume(args) => Some(&mut args.target.places),
@@ -154,7 +161,7 @@ impl Command {
 
 /// The groups of commands in the help of the program.
 const GROUPS: [(&str, &[&str]); 4] = [
-    ("Search on this machine", &["solve", "stats", "plot", "layer", "verify", "replay"]),
+    ("Search on this machine", &["solve", "stats", "plot", "layer", "lookup", "verify", "replay"]),
     (
         "Jobs of a cluster",
         &["submit", "list", "status", "watch", "logs", "cancel", "resume", "rm", "gc", "path"],

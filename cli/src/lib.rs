@@ -39,8 +39,8 @@ use strata_run::catalogue::Registry;
 
 use crate::cli::{Cli, Command};
 use crate::commands::{
-    completions, domains, gc, health, jobs, layer, man, nodes, path, plot, puzzle, replay, rm,
-    solve, stats, submit, verify, view,
+    completions, domains, gc, health, jobs, layer, lookup, man, nodes, path, plot, puzzle, replay,
+    rm, solve, stats, submit, verify, view,
 };
 use crate::output::console::Console;
 use crate::output::exit::{ExitCode, Failure};
@@ -117,6 +117,7 @@ fn dispatch(cli: &Cli) -> Result<ExitCode, Failure> {
         Command::Stats(args) => stats::run::run(args, &console),
         Command::Plot(args) => plot::run::run(args, &console),
         Command::Layer(args) => layer::run(args, &console),
+        Command::Lookup(args) => lookup::run(args, &console),
         Command::Replay(args) => replay::run(args, &console),
         Command::Verify(args) => verify::run(args, &console),
         Command::Coordinator(args) => nodes::coordinator::run(args, cli.global.log_interval),

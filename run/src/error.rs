@@ -78,10 +78,30 @@ pub enum Error {
     #[error(transparent)]
     Step(#[from] StepError),
     /// A path needs layers that the search has not kept.
-    #[error("job {job} has not kept all layers: a path needs `keep_layers` all")]
+    #[error("job {job} has not kept all layers: paths and look-ups need `keep_layers` all")]
     LayersNotKept {
         /// The job.
         job: String,
+    },
+    /// A symbolic job has no files of layers in which states can be looked up.
+    #[error(
+        "job {job} is symbolic: it has no layers in which states can be looked up; a search with `engine` \
+         dense or explicit and `keep_layers` all has"
+    )]
+    LookUpEngine {
+        /// The job.
+        job: String,
+    },
+    /// The shortest ways to the states that are looked up visit more states than fit the memory.
+    #[error(
+        "the shortest ways visit more states from depth {depth} on than fit {memory} bytes: raise `memory`, or \
+         look up fewer states at a time"
+    )]
+    LookUpMemory {
+        /// The memory in bytes.
+        memory: u64,
+        /// The depth.
+        depth: u32,
     },
     /// The job does not hold that layer.
     #[error(

@@ -15,6 +15,7 @@ use crate::job::history::read_history;
 use crate::job::layers::{LayerView, ListedState, open_layer};
 use crate::job::request::{Request, RunOptions};
 use crate::job::session::{self, Ended, RunControl};
+use crate::look_up::{Answer, LookUp, Wanted};
 use crate::path::antipodes::{Antipodes, antipodes};
 use crate::path::find::{find_path, trace_to};
 use crate::path::outcome::{Moves, OpenSpace, PathOutcome};
@@ -257,6 +258,22 @@ impl Job {
     /// For paths, [`Error::LayersNotKept`] as [`Self::path_to`] returns it; errors of reading the layers.
     pub fn antipodes(&self, number: u64) -> Result<Antipodes> {
         antipodes(&self.request, &self.folder, &|| self.open_space(), number)
+    }
+
+    /// What the layers of the finished job tell about states, in their order: given in the space's text form,
+    /// or in any notation that the puzzle takes.
+    ///
+    /// # Errors
+    /// Those of [`LookUp`].
+    pub fn look_up(
+        &self,
+        wanted: Wanted,
+        states: impl IntoIterator<Item: AsRef<str>>,
+    ) -> Result<Vec<Answer>> {
+        let manifest = self.folder.read_manifest()?;
+        let mut look_up = LookUp::new(&self.folder, &manifest, self.open_space()?, wanted)?;
+        states.into_iter().try_for_each(|state| look_up.add(state.as_ref()))?;
+        look_up.answer(self.request.options.memory)
     }
 
     /// A layer that the job holds.

@@ -127,6 +127,12 @@ pub trait KeySpace: Send + Sync + 'static {
 
     /// The state as text.
     fn text(&self, key: Self::Key) -> String;
+
+    /// The key that stands for the position with this text. None if there is no such key, or the space does
+    /// not read texts, which is the default.
+    fn parse(&self, _text: &str) -> Option<Self::Key> {
+        None
+    }
 }
 
 /// Passes each successor of each key of a list to `to`: the default of [`KeySpace::all_successors`].
@@ -481,6 +487,10 @@ impl<S: KeySpace> StateSpace for Keyed<S> {
 
     fn text(&self, state: State) -> String {
         self.space.text(self.key(state))
+    }
+
+    fn parse(&self, text: &str) -> Option<State> {
+        self.space.parse(text).map(|key| self.state(key, 0))
     }
 }
 

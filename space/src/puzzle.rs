@@ -166,6 +166,17 @@ pub trait Puzzle: Sized + Send + Sync + 'static {
         path.split_first().map(|(_, moves)| moves.to_vec())
     }
 
+    /// The text form of a position given in any notation that the puzzle takes, such as the moves that lead
+    /// to it. By default it takes none. A puzzle that overrides this reads texts of its states, too:
+    /// [`StateSpace::parse`].
+    ///
+    /// # Errors
+    /// [`SpaceError`] if it is not a position.
+    fn position_text(&self, _given: &str) -> Result<String, SpaceError> {
+        let why = format!("{} does not read positions", Self::NAME);
+        Err(SpaceError::NoForm { why })
+    }
+
     /// Drawing of a position given in text form: an SVG document without scripts and styles, of the same
     /// size for all positions of the puzzle, with the text form as its title. None if `position` is
     /// invalid. By default there are no drawings.

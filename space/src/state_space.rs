@@ -84,4 +84,10 @@ pub trait StateSpace: Send + Sync + 'static {
 
     /// A position that the state stands for, in the space's text form.
     fn text(&self, state: State) -> String;
+
+    /// The state on the side of the start that stands for the position with this text. None if there is no
+    /// such state, or the space does not read texts, which is the default.
+    fn parse(&self, _text: &str) -> Option<State> {
+        None
+    }
 }

@@ -4,7 +4,8 @@ use strata_space::Digest;
 use strata_store::LayerRecord;
 
 use strata_run::{
-    CancelToken, Error, Finished, Job, LayerView, ListedState, Moves, PathOutcome, Result, Totals,
+    Answer, CancelToken, Error, Finished, Job, LayerView, ListedState, Moves, PathOutcome, Result,
+    Totals, Wanted,
 };
 
 /// The result of a finished search.
@@ -96,6 +97,33 @@ impl Report {
     /// undirected dense search that fits the memory; [`Error::NoPath`] if no layer holds the state.
     pub fn path_to(&self, state: &ListedState) -> Result<Moves> {
         self.job.path_to(state)
+    }
+
+    /// The distances of states from the start, in the order of the states: given in the space's text form, or
+    /// in any notation that the puzzle takes, such as the moves that lead to them. With them, if `wanted`,
+    /// numbers of shortest ways and ways. Each layer is read once for all states.
+    ///
+    /// ```
+    /// use strata::{KeepLayers, Search, Wanted};
+    ///
+    /// let search = Search::named("pancake", [("n", "5")]).keep_layers(KeepLayers::All);
+    /// let report = search.run()?;
+    /// let wanted = Wanted { ways: true, ..Wanted::default() };
+    /// let [flipped, solved] = &*report.look_up(wanted, ["1 2 3 5 4", "1 2 3 4 5"])? else { panic!() };
+    /// assert_eq!((flipped.depth, solved.depth), (Some(3), Some(0)));
+    /// assert_eq!(flipped.ways, Some(1_u8.into()));
+    /// # Ok::<(), strata::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::LayersNotKept`] unless the search was run with `keep_layers(KeepLayers::All)`,
+    /// [`Error::Space`] if a state is not one, [`Error::LookUpMemory`] if ways do not fit the memory.
+    pub fn look_up(
+        &self,
+        wanted: Wanted,
+        states: impl IntoIterator<Item: AsRef<str>>,
+    ) -> Result<Vec<Answer>> {
+        self.job.look_up(wanted, states)
     }
 
     /// A layer, to be counted, listed or sampled. The last two layers are always available, others if they

@@ -8,6 +8,7 @@ pub(crate) mod jobs;
 pub(crate) mod layer;
 mod local_jobs;
 mod local_path;
+pub(crate) mod lookup;
 pub(crate) mod man;
 pub(crate) mod nodes;
 pub(crate) mod path;

@@ -245,6 +245,8 @@ impl From<strata_run::Error> for Failure {
             Error::Option { .. } | Error::Unsupported { .. } => ExitCode::Usage,
             Error::IsJobFolder(_) | Error::NoSuchJob(_) => ExitCode::Usage,
             Error::OtherSearch { .. } | Error::LayersNotKept { .. } => ExitCode::Usage,
+            Error::LookUpEngine { .. } => ExitCode::Usage,
+            Error::LookUpMemory { .. } => ExitCode::Limit,
             Error::LayerNotHeld { .. } | Error::NoLayer { .. } => ExitCode::Usage,
             // This is decided without a search.
             Error::Space(SpaceError::Unsolvable { .. }) => ExitCode::NoGoal,
@@ -273,8 +275,9 @@ impl From<strata_run::Error> for Failure {
                 Failure::new(code, format!("{dir} is the folder of one job: {hint}"))
             }
             Error::LayersNotKept { job } => {
-                let message =
-                    format!("job {job} has not kept all layers: a path needs --keep-layers all");
+                let message = format!(
+                    "job {job} has not kept all layers: paths and look-ups need --keep-layers all"
+                );
                 Failure::new(code, message)
             }
             error => Failure::new(code, error),
@@ -311,7 +314,10 @@ mod tests {
     fn settings_that_libraries_name_are_printed_as_flags() {
         let error = strata_run::Error::LayersNotKept { job: "job".to_owned() };
         let text = Failure::new(ExitCode::Usage, error).to_string();
-        assert_eq!(text, "job job has not kept all layers: a path needs --keep-layers all");
+        assert_eq!(
+            text,
+            "job job has not kept all layers: paths and look-ups need --keep-layers all"
+        );
         assert_eq!(with_flags("`memory` of `strata tls-init`"), "--memory of `strata tls-init`");
     }
 

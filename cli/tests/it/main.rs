@@ -13,6 +13,7 @@ mod dense;
 mod engines;
 mod examples;
 mod extensions;
+mod lookup;
 mod path;
 mod plot;
 mod puzzle;

@@ -74,6 +74,51 @@ impl Finder {
         }
         Ok(None)
     }
+
+    /// Calls `found` with the index of each candidate that the file contains. Candidates must ascend. The file
+    /// is read once, without the blocks in which no candidate can be.
+    ///
+    /// # Errors
+    /// If the file is damaged.
+    pub fn all_of(
+        &mut self,
+        file: &Layer,
+        candidates: &[Candidate],
+        mut found: impl FnMut(usize),
+    ) -> strata_store::Result<()> {
+        let (cursor, blocks, width) = (&mut self.0, file.blocks(), file.header().width);
+        let block_of = |key: EntryKey| blocks.partition_point(|block| block.last < key);
+        let mut at = 0;
+        while let Some((first, _)) = candidates.get(at) {
+            // Blocks that follow each other are read in one go.
+            let (mut end, mut last) = (at, block_of(*first));
+            while let Some((key, _)) = candidates.get(end) {
+                if blocks.get(last).is_none_or(|block| *key > block.last) {
+                    let next = block_of(*key);
+                    if next > last + 1 {
+                        break;
+                    }
+                    last = next;
+                }
+                end += 1;
+            }
+            cursor.start(file, KeyRange::from(*first))?;
+            while let (Some(key), true) = (cursor.key(), at < end) {
+                at += candidates[at..end].partition_point(|(wanted, _)| *wanted < key);
+                let here = candidates[at..end].partition_point(|(wanted, _)| *wanted == key);
+                if here > 0 {
+                    let locals = cursor.locals()?;
+                    let here =
+                        (at..at + here).filter(|at| width.contains(locals, candidates[*at].1));
+                    here.for_each(&mut found);
+                }
+                cursor.advance()?;
+            }
+            cursor.stop();
+            at = end;
+        }
+        Ok(())
+    }
 }
 
 /// Finds a shortest path in the layers of a finished search.

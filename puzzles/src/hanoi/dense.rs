@@ -254,23 +254,8 @@ impl DenseSpace for DenseHanoi {
         self.hanoi.text(self.key(state))
     }
 
-    /// Pegs from the first, separated by slashes: the numbers of their discs, or a hyphen.
     fn parse(&self, text: &str) -> Option<DenseState> {
-        let mut pegs = vec![None; self.hanoi.discs as usize];
-        let mut stacks = 0;
-        for stack in text.split('/') {
-            for disc in stack.split_whitespace().filter(|word| *word != "-") {
-                let disc: usize = disc.parse().ok()?;
-                let place = pegs.get_mut(disc.checked_sub(1)?)?;
-                if place.replace(stacks).is_some() {
-                    return None;
-                }
-            }
-            stacks += 1;
-        }
-        let pegs: Vec<u64> = pegs.into_iter().collect::<Option<_>>()?;
-        let is_complete = stacks == u64::from(self.parts.pegs);
-        is_complete.then(|| self.state(self.hanoi.key(pegs.into_iter())))
+        self.hanoi.parse(text).map(|key| self.state(key))
     }
 
     /// The weight is a product over discs, as in the other forms of the puzzle.

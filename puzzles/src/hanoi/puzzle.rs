@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use strata_space::dense::{DenseSize, DenseSpace};
 use strata_space::{
-    Curve, DrawingTheme, Keyed, NestedSize, Parameter, Parameters, Puzzle, SearchSize, SpaceError,
+    Curve, DrawingTheme, KeySpace, Keyed, NestedSize, Parameter, Parameters, Puzzle, SearchSize,
+    SpaceError,
 };
 
 use super::dense::DenseHanoi;
@@ -72,6 +73,16 @@ impl Puzzle for Hanoi {
         let read = |text: &String| drawing::read(self.discs(), self.pegs() as usize, text);
         let positions: Vec<Vec<Vec<u32>>> = path.iter().map(read).collect::<Option<_>>()?;
         positions.windows(2).map(|pair| move_name(&pair[0], &pair[1])).collect()
+    }
+
+    fn position_text(&self, given: &str) -> Result<String, SpaceError> {
+        let why = "it has each disc once, and stacks of discs or '-' between slashes";
+        let key = self.parse(given).ok_or_else(|| SpaceError::State {
+            name: "state".into(),
+            expected: format!("{} discs on {} pegs", self.discs(), self.pegs()),
+            why: why.into(),
+        })?;
+        Ok(self.text(key))
     }
 
     fn drawing(&self, position: &str, theme: DrawingTheme) -> Option<String> {

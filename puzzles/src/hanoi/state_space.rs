@@ -149,6 +149,25 @@ impl KeySpace for Hanoi {
         };
         (0..u64::from(self.pegs)).map(stack).collect::<Vec<_>>().join(" / ")
     }
+
+    /// Pegs from the first, separated by slashes: the numbers of their discs, in any order, or a hyphen.
+    fn parse(&self, text: &str) -> Option<u64> {
+        let mut pegs = vec![None; self.discs as usize];
+        let mut stacks = 0;
+        for stack in text.split('/') {
+            for disc in stack.split_whitespace().filter(|word| *word != "-") {
+                let disc: usize = disc.parse().ok()?;
+                let place = pegs.get_mut(disc.checked_sub(1)?)?;
+                if place.replace(stacks).is_some() {
+                    return None;
+                }
+            }
+            stacks += 1;
+        }
+        let pegs: Vec<u64> = pegs.into_iter().collect::<Option<_>>()?;
+        let is_complete = stacks == u64::from(self.pegs);
+        is_complete.then(|| self.key(pegs.into_iter()))
+    }
 }
 
 #[cfg(test)]

@@ -136,6 +136,10 @@ impl Puzzle for Panex {
         positions.windows(2).map(between).collect()
     }
 
+    fn position_text(&self, given: &str) -> Result<String, SpaceError> {
+        Ok(position_of(given, "state", self.config().level)?.to_string())
+    }
+
     fn drawing(&self, position: &str, theme: DrawingTheme) -> Option<String> {
         let level = self.config().level;
         let position = Position::parse(level, position).ok()?;
@@ -204,17 +208,20 @@ fn position(
     name: &str,
     level: u8,
 ) -> Result<Option<Position>, SpaceError> {
-    let Some(value) = read.text(name) else { return Ok(None) };
-    let position = match value.trim() {
-        TOWERS => Position::start(level),
-        EXCHANGED => Position::goal(level),
+    read.text(name).map(|value| position_of(value, name, level)).transpose()
+}
+
+/// The position with a text.
+fn position_of(text: &str, name: &str, level: u8) -> Result<Position, SpaceError> {
+    match text.trim() {
+        TOWERS => Ok(Position::start(level)),
+        EXCHANGED => Ok(Position::goal(level)),
         text => Position::parse(level, text).map_err(|error| SpaceError::State {
             name: name.into(),
             expected: "a legal position".into(),
             why: error.to_string(),
-        })?,
-    };
-    Ok(Some(position))
+        }),
+    }
 }
 
 #[cfg(test)]

@@ -234,6 +234,10 @@ impl StateSpace for Panex {
         let other = self.group.fixing().map(|s| position.image(s).to_string());
         other.into_iter().fold(position.to_string(), String::min)
     }
+
+    fn parse(&self, text: &str) -> Option<State> {
+        self.locate(&Position::parse(self.config.level, text).ok()?, End::Start)
+    }
 }
 
 impl Tabled for Panex {

@@ -23,6 +23,10 @@ macro_rules! puzzle_methods_of_graph {
             self.graph.moves_between(path)
         }
 
+        fn position_text(&self, given: &str) -> Result<String, ::strata_space::SpaceError> {
+            self.graph.position_text(given)
+        }
+
         fn check_explicit(&self) -> Result<(), ::strata_space::SpaceError> {
             self.graph.check_explicit()
         }
@@ -101,6 +105,10 @@ macro_rules! key_space_of_graph {
 
         fn text(&self, key: $key) -> String {
             self.graph.text(key)
+        }
+
+        fn parse(&self, text: &str) -> Option<$key> {
+            self.graph.parse(text)
         }
     };
 }

@@ -304,6 +304,17 @@ impl<K: RankKey> Graph<K> {
         text::write(&self.definition, &self.start)
     }
 
+    /// The text of a state, given as text or as a sequence of moves from the solved state.
+    ///
+    /// # Errors
+    /// If it is neither, or leaves something open.
+    pub(super) fn position_text(&self, given: &str) -> Result<String, SpaceError> {
+        let mut dictionary = dictionary(&self.definition);
+        let state = pattern(&self.definition, &mut dictionary, "state", given)?.state();
+        let state = state.ok_or_else(|| state_error("state", "'?' is allowed in a goal only"))?;
+        Ok(text::write(&self.definition, &state))
+    }
+
     /// Names of the moves between states in text form.
     pub(super) fn moves_between(&self, path: &[String]) -> Option<Vec<String>> {
         let states = path.iter().map(|state| text::read(&self.definition, state).ok()?.state());
@@ -566,5 +577,9 @@ impl<K: RankKey> KeySpace for Graph<K> {
     fn text(&self, key: K) -> String {
         let state = self.keys.as_ref().map(|keys| keys.state(key));
         state.map_or_else(|_| String::new(), |state| text::write(&self.definition, &state))
+    }
+
+    fn parse(&self, text: &str) -> Option<K> {
+        self.key(&text::read(&self.definition, text).ok()?.state()?)
     }
 }

@@ -129,6 +129,10 @@ impl Puzzle for Tiles {
         Some(self.unfold(chain)?.iter().map(ToString::to_string).collect())
     }
 
+    fn position_text(&self, given: &str) -> Result<String, SpaceError> {
+        Ok(board_of(given, "state", self.shape())?.to_string())
+    }
+
     fn drawing(&self, position: &str, theme: DrawingTheme) -> Option<String> {
         Some(drawing::draw(&Board::parse(self.shape(), position).ok()?, theme))
     }
@@ -201,16 +205,19 @@ pub(super) fn board(
     name: &str,
     shape: Shape,
 ) -> Result<Option<Board>, SpaceError> {
-    let Some(value) = read.text(name) else { return Ok(None) };
-    if value.trim() == SORTED {
-        return Ok(Some(Board::goal(shape)));
+    read.text(name).map(|value| board_of(value, name, shape)).transpose()
+}
+
+/// The board with a text.
+fn board_of(text: &str, name: &str, shape: Shape) -> Result<Board, SpaceError> {
+    if text.trim() == SORTED {
+        return Ok(Board::goal(shape));
     }
-    let board = Board::parse(shape, value).map_err(|error| SpaceError::State {
+    Board::parse(shape, text).map_err(|error| SpaceError::State {
         name: name.into(),
         expected: format!("a board of {shape}"),
         why: error.to_string(),
-    })?;
-    Ok(Some(board))
+    })
 }
 
 #[cfg(test)]

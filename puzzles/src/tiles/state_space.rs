@@ -213,6 +213,11 @@ impl StateSpace for Tiles {
         let image = self.symmetry.as_ref().map(|symmetry| text(&symmetry.image(&reading)));
         image.into_iter().fold(text(&reading), String::min)
     }
+
+    fn parse(&self, text: &str) -> Option<State> {
+        let board = Board::parse(self.shape, text).ok()?;
+        (parity(&board) == parity(self.start())).then(|| self.locate(&board, 0))
+    }
 }
 
 impl Tabled for Tiles {

@@ -113,6 +113,12 @@ pub trait OpenedPuzzle: Send + Sync {
     /// are not one move apart.
     fn moves_between(&self, path: &[String]) -> Option<Vec<String>>;
 
+    /// The text form of a position given in any notation that the puzzle takes.
+    ///
+    /// # Errors
+    /// If it is not a position, or the puzzle takes none.
+    fn position_text(&self, given: &str) -> Result<String, SpaceError>;
+
     /// Drawing of a position in text form, as an SVG document; None if the puzzle has no drawings, or
     /// the text is not a position.
     fn drawing(&self, position: &str, theme: DrawingTheme) -> Option<String>;
@@ -204,6 +210,10 @@ impl<P: Puzzle> OpenedPuzzle for Opened<P> {
 
     fn moves_between(&self, path: &[String]) -> Option<Vec<String>> {
         self.states.puzzle().moves_between(path)
+    }
+
+    fn position_text(&self, given: &str) -> Result<String, SpaceError> {
+        self.states.puzzle().position_text(given)
     }
 
     fn drawing(&self, position: &str, theme: DrawingTheme) -> Option<String> {

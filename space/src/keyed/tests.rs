@@ -235,6 +235,9 @@ impl KeySpace for Told {
     fn text(&self, key: u64) -> String {
         format!("key {key}")
     }
+    fn parse(&self, text: &str) -> Option<u64> {
+        text.strip_prefix("key ")?.parse().ok()
+    }
 }
 
 #[test]
@@ -244,6 +247,7 @@ fn keyed_calls_the_overridden_methods_of_the_space() {
     assert_eq!((StateSpace::local_bits(&space), space.split_bits()), (14, 13));
     let state = space.seeds()[0];
     assert_eq!(StateSpace::text(&space, state), "key 5");
+    assert_eq!(StateSpace::parse(&space, "key 5"), Some(state));
     assert_eq!(space.finish(), Finish::State(space.state(9, 0)));
     assert!(!StateSpace::is_undirected(&space));
     assert_eq!(StateSpace::positions(&space, state), Some(5));

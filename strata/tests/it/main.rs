@@ -40,6 +40,7 @@ mod kinds;
 mod large_region;
 mod layers;
 mod long_lists;
+mod look_up;
 mod moving;
 mod plan;
 mod positions;

@@ -89,6 +89,9 @@ impl Puzzle for Told {
     fn moves_between(&self, path: &[String]) -> Option<Vec<String>> {
         Some(path.iter().map(|text| format!("via {text}")).collect())
     }
+    fn position_text(&self, given: &str) -> Result<String, SpaceError> {
+        Ok(format!("read {given}"))
+    }
     fn drawing(&self, position: &str, theme: DrawingTheme) -> Option<String> {
         Some(format!("<svg>{position} {theme:?}</svg>"))
     }
@@ -153,6 +156,7 @@ fn a_space_forwards_every_method_to_its_puzzle() {
         assert_eq!(space.moves(&chain), Some(vec!["to 0".into()]));
         assert_eq!(space.positions(&chain), Some(vec!["at 0".into()]));
         assert_eq!(space.moves_between(&["5".into()]), Some(vec!["via 5".into()]));
+        assert_eq!(space.position_text("5"), Ok("read 5".into()));
         let drawing = space.drawing("5", DrawingTheme::Dark).unwrap();
         assert_eq!(drawing, "<svg>5 Dark</svg>");
         assert_eq!(space.check_explicit(), Err(refused("not explicit")));
