@@ -1,5 +1,6 @@
 //! `strata lookup`: distances of states from the start, from the layers of a finished job.
 
+use std::borrow::Cow;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
@@ -7,6 +8,7 @@ use clap::{Args, ValueEnum};
 use serde::Serialize;
 use strata_run::size::parse_size;
 use strata_run::{Answer, LookUp, Wanted};
+use strata_store::Manifest;
 
 use crate::files;
 use crate::folder;
@@ -81,12 +83,14 @@ pub(crate) fn run(args: &LookUpArgs, console: &Console) -> Result<ExitCode, Fail
     };
     let (folder, manifest) = folder::open(&folder)?;
     let space = folder::space(&folder, &manifest)?;
+    let known = Known::of(&manifest);
     let wanted = Wanted { moves: args.paths, ways: args.count };
     let mut look_up = LookUp::new(&folder, &manifest, space, wanted)?;
     let content = args.states.as_deref().map(read).transpose()?;
     let states = states(args, content.as_deref());
-    for State { text, place } in &states {
-        look_up.add(text).map_err(|error| Failure::usage(format!("{place}: {error}")))?;
+    for State { text, number } in &states {
+        let refused = |error| Failure::usage(format!("{}: {error}", place(args, *number)));
+        look_up.add(text).map_err(refused)?;
     }
     let answers = look_up.answer(args.memory)?;
     stdout::print(|out| {
@@ -94,16 +98,45 @@ pub(crate) fn run(args: &LookUpArgs, console: &Console) -> Result<ExitCode, Fail
             writeln!(out, "state,depth,ways,moves")?;
         }
         let mut lines = states.iter().zip(&answers);
-        lines.try_for_each(|(state, answer)| write(args.format, console, state.text, answer, out))
+        lines.try_for_each(|(state, answer)| {
+            let form = (args.format, console.json, known);
+            write(form, state.text, answer, out)
+        })
     })?;
     Ok(ExitCode::Done)
+}
+
+/// What a job knows of its space.
+#[derive(Clone, Copy)]
+enum Known {
+    /// All that can be reached.
+    All,
+    /// The states up to a depth.
+    UpTo(u32),
+}
+
+impl Known {
+    fn of(manifest: &Manifest) -> Known {
+        match (&manifest.result, &manifest.checkpoint) {
+            (Some(result), _) if result.moves.is_none() => Known::All,
+            (_, checkpoint) => Known::UpTo(checkpoint.as_ref().map_or(0, |last| last.depth)),
+        }
+    }
 }
 
 /// A state as given.
 struct State<'a> {
     text: &'a str,
-    /// Where it was given, for messages.
-    place: String,
+    /// Number of the argument or of the line, from 1.
+    number: usize,
+}
+
+/// Where a state was given, for messages.
+fn place(args: &LookUpArgs, number: usize) -> String {
+    match &args.states {
+        Some(file) => format!("{}, line {number}", files::input_name(file)),
+        None => format!("state {number}"),
+    }
 }
 
 fn read(file: &Path) -> Result<String, Failure> {
@@ -117,20 +150,15 @@ fn read(file: &Path) -> Result<String, Failure> {
 fn states<'a>(args: &'a LookUpArgs, content: Option<&'a str>) -> Vec<State<'a>> {
     let Some(content) = content else {
         let given = args.given.iter().zip(1..);
-        return given
-            .map(|(text, number)| State { text, place: format!("state {number}") })
-            .collect();
+        return given.map(|(text, number)| State { text, number }).collect();
     };
-    let name = args.states.as_deref().map(files::input_name).unwrap_or_default();
-    let lines = content.lines().zip(1..).map(|(line, number)| (line.trim(), number));
-    let lines = lines.filter(|(line, _)| !line.is_empty() && !line.starts_with('#'));
-    lines.map(|(text, number)| State { text, place: format!("{name}, line {number}") }).collect()
+    let lines = content.lines().zip(1..).map(|(line, number)| State { text: line.trim(), number });
+    lines.filter(|line| !line.text.is_empty() && !line.text.starts_with('#')).collect()
 }
 
 /// Writes what was found of a state. A field that was not asked for, or has no value, is empty.
 fn write(
-    format: Format,
-    console: &Console,
+    (format, json, known): (Format, bool, Known),
     state: &str,
     answer: &Answer,
     out: &mut impl Write,
@@ -145,12 +173,17 @@ fn write(
     let ways = answer.ways.as_ref().map(ToString::to_string);
     let moves = answer.moves.as_ref().map(|moves| moves.join(" "));
     let line = Line { state, depth: answer.depth, ways, moves };
-    if console.json {
+    if json {
         return write_line("looked_up", &line, out);
     }
     match format {
         Format::Text => {
-            let Some(depth) = line.depth else { return writeln!(out, "{state}: not reached") };
+            let Some(depth) = line.depth else {
+                return match known {
+                    Known::All => writeln!(out, "{state}: not reached"),
+                    Known::UpTo(depth) => writeln!(out, "{state}: not reached up to depth {depth}"),
+                };
+            };
             write!(out, "{state}: depth {depth}")?;
             if let Some(ways) = &line.ways {
                 write!(out, ", {ways} {}", if ways == "1" { "way" } else { "ways" })?;
@@ -174,9 +207,9 @@ fn write(
 }
 
 /// A field of a table of comma-separated values.
-fn quoted(text: &str) -> String {
+fn quoted(text: &str) -> Cow<'_, str> {
     match text.contains([',', '"', '\n']) {
-        true => format!("\"{}\"", text.replace('"', "\"\"")),
-        false => text.to_owned(),
+        true => format!("\"{}\"", text.replace('"', "\"\"")).into(),
+        false => text.into(),
     }
 }

@@ -57,6 +57,14 @@ fn a_state_that_is_not_reached_has_no_depth() {
     assert_eq!(ran.stdout, "state,depth,ways,moves\n2 1 3 4,,,\na b,2,2,\n");
     let ran = expect(0, &mut lookup(&data, &["2 1 3 4"]));
     assert_eq!(ran.stdout, "2 1 3 4: not reached\n");
+    // A search that has not ended, and one that has ended at its goal.
+    for (name, flags, code) in [("stopped", "--max-layers 2", 4), ("goal", "--goal r5", 0)] {
+        let data = dir.path().join(name);
+        let line = format!("pancake 5 --engine explicit --keep-layers all {flags}");
+        expect(code, &mut solve(&data, &line));
+        let ran = expect(0, &mut lookup(&data, &["5 1 4 2 3"]));
+        assert!(ran.stdout.contains("not reached up to depth "), "{}", ran.stdout);
+    }
 }
 
 #[test]
