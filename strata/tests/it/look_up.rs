@@ -196,7 +196,8 @@ fn layer_files(report: &Report) -> Vec<PathBuf> {
 fn damaged_and_missing_files_are_errors() {
     for engine in [Engine::Explicit, Engine::Dense] {
         let report = finished("pancake", &[("n", "7")], engine).unwrap();
-        let states: Vec<String> = slow(&open("pancake", &[("n", "7")])).into_keys().collect();
+        let all = slow(&open("pancake", &[("n", "7")])).into_keys();
+        let states: Vec<String> = all.step_by(20).collect();
         let right = report.look_up(ALL, &states).unwrap();
         let (mut noticed, files) = (0, layer_files(&report));
         for file in &files {
