@@ -39,3 +39,14 @@ pub fn read(file: &Path, limit: u64) -> io::Result<Vec<u8>> {
     }
     read_limited(io::stdin().lock(), limit)
 }
+
+/// Reads text from a file or standard input, of at most `limit` bytes.
+///
+/// # Errors
+/// Those of [`read`]; `InvalidData` if it is not UTF-8.
+pub(crate) fn read_text(file: &Path, limit: u64) -> io::Result<String> {
+    String::from_utf8(read(file, limit)?).map_err(|error| {
+        let why = format!("byte {} is not UTF-8", error.utf8_error().valid_up_to() + 1);
+        io::Error::new(io::ErrorKind::InvalidData, why)
+    })
+}

@@ -15,7 +15,7 @@ use crate::job::history::read_history;
 use crate::job::layers::{LayerView, ListedState, open_layer};
 use crate::job::request::{Request, RunOptions};
 use crate::job::session::{self, Ended, RunControl};
-use crate::look_up::{Answer, LookUp, Wanted};
+use crate::look_up::{LookUp, LookUpAnswer, LookUpOptions};
 use crate::path::antipodes::{Antipodes, antipodes};
 use crate::path::find::{find_path, trace_to};
 use crate::path::outcome::{Moves, OpenSpace, PathOutcome};
@@ -267,9 +267,9 @@ impl Job {
     /// Those of [`LookUp`].
     pub fn look_up(
         &self,
-        wanted: Wanted,
+        wanted: LookUpOptions,
         states: impl IntoIterator<Item: AsRef<str>>,
-    ) -> Result<Vec<Answer>> {
+    ) -> Result<Vec<LookUpAnswer>> {
         let manifest = self.folder.read_manifest()?;
         let mut look_up = LookUp::new(&self.folder, &manifest, self.open_space()?, wanted)?;
         states.into_iter().try_for_each(|state| look_up.add(state.as_ref()))?;

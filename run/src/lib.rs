@@ -50,7 +50,7 @@ pub use local::restore::Restore;
 pub use local::symbolic::{SymbolicWorker, load_diagram};
 pub use local::work::Work;
 pub use local::worker::{Setup, Worker};
-pub use look_up::{Answer, LookUp, Wanted};
+pub use look_up::{LookUp, LookUpAnswer, LookUpOptions};
 pub use path::antipodes::{Antipode, Antipodes};
 pub use path::dense::trace_dense;
 pub use path::outcome::{FoundPath, Moves, OpenSpace, PathOutcome};

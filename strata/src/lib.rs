@@ -73,8 +73,8 @@ pub use search::{Engine, Search};
 #[cfg(feature = "puzzles")]
 pub use strata_puzzles as puzzles;
 pub use strata_run::{
-    Answer, CancelToken, Error, Event, KeepLayers, LayerEvent, LayerView, ListedState, Moves,
-    Result, StopReason, Totals, Wanted, catalogue,
+    CancelToken, Error, Event, KeepLayers, LayerEvent, LayerView, ListedState, LookUpAnswer,
+    LookUpOptions, Moves, Result, StopReason, Totals, catalogue,
 };
 /// The traits of state spaces, with everything that an implementation of [`Tabled`] or
 /// [`space::nested::NestedSpace`] needs.

@@ -4,8 +4,8 @@ use strata_space::Digest;
 use strata_store::LayerRecord;
 
 use strata_run::{
-    Answer, CancelToken, Error, Finished, Job, LayerView, ListedState, Moves, PathOutcome, Result,
-    Totals, Wanted,
+    CancelToken, Error, Finished, Job, LayerView, ListedState, LookUpAnswer, LookUpOptions, Moves,
+    PathOutcome, Result, Totals,
 };
 
 /// The result of a finished search.
@@ -104,11 +104,11 @@ impl Report {
     /// numbers of shortest ways and ways. Each layer is read once for all states.
     ///
     /// ```
-    /// use strata::{KeepLayers, Search, Wanted};
+    /// use strata::{KeepLayers, Search, LookUpOptions};
     ///
     /// let search = Search::named("pancake", [("n", "5")]).keep_layers(KeepLayers::All);
     /// let report = search.run()?;
-    /// let wanted = Wanted { ways: true, ..Wanted::default() };
+    /// let wanted = LookUpOptions { ways: true, ..LookUpOptions::default() };
     /// let [flipped, solved] = &*report.look_up(wanted, ["1 2 3 5 4", "1 2 3 4 5"])? else { panic!() };
     /// assert_eq!((flipped.depth, solved.depth), (Some(3), Some(0)));
     /// assert_eq!(flipped.ways, Some(1_u8.into()));
@@ -120,9 +120,9 @@ impl Report {
     /// [`Error::Space`] if a state is not one, [`Error::LookUpMemory`] if ways do not fit the memory.
     pub fn look_up(
         &self,
-        wanted: Wanted,
+        wanted: LookUpOptions,
         states: impl IntoIterator<Item: AsRef<str>>,
-    ) -> Result<Vec<Answer>> {
+    ) -> Result<Vec<LookUpAnswer>> {
         self.job.look_up(wanted, states)
     }
 

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum};
 use serde::Serialize;
 use strata_run::size::parse_size;
-use strata_run::{Answer, LookUp, Wanted};
+use strata_run::{LookUp, LookUpAnswer, LookUpOptions};
 use strata_store::Manifest;
 
 use crate::files;
@@ -84,7 +84,7 @@ pub(crate) fn run(args: &LookUpArgs, console: &Console) -> Result<ExitCode, Fail
     let (folder, manifest) = folder::open(&folder)?;
     let space = folder::space(&folder, &manifest)?;
     let known = Known::of(&manifest);
-    let wanted = Wanted { moves: args.paths, ways: args.count };
+    let wanted = LookUpOptions { moves: args.paths, ways: args.count };
     let mut look_up = LookUp::new(&folder, &manifest, space, wanted)?;
     let content = args.states.as_deref().map(read).transpose()?;
     let states = states(args, content.as_deref());
@@ -141,10 +141,8 @@ fn place(args: &LookUpArgs, number: usize) -> String {
 
 fn read(file: &Path) -> Result<String, Failure> {
     let name = files::input_name(file);
-    let content = files::read(file, FILE_LIMIT);
-    let content =
-        content.map_err(|error| Failure::usage(format!("cannot read {name}: {error}")))?;
-    String::from_utf8(content).map_err(|_| Failure::usage(format!("{name} is not text in UTF-8")))
+    let content = files::read_text(file, FILE_LIMIT);
+    content.map_err(|error| Failure::usage(format!("cannot read {name}: {error}")))
 }
 
 fn states<'a>(args: &'a LookUpArgs, content: Option<&'a str>) -> Vec<State<'a>> {
@@ -160,7 +158,7 @@ fn states<'a>(args: &'a LookUpArgs, content: Option<&'a str>) -> Vec<State<'a>> 
 fn write(
     (format, json, known): (Format, bool, Known),
     state: &str,
-    answer: &Answer,
+    answer: &LookUpAnswer,
     out: &mut impl Write,
 ) -> io::Result<()> {
     #[derive(Serialize)]

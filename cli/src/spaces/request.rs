@@ -1,7 +1,6 @@
 //! Search requests: spaces from the command line, and names of searches and results.
 
 use std::collections::BTreeMap;
-use std::io;
 use std::path::Path;
 
 use strata_run::catalogue::{Entry, Parameters, Space};
@@ -91,11 +90,7 @@ fn read_files(entry: &Entry, parameters: &mut Parameters) -> Result<(), RequestE
 /// If it cannot be read, is too long, or is not UTF-8.
 pub(crate) fn read_file(path: &str) -> Result<String, RequestError> {
     let refused = |source| RequestError::File { path: files::input_name(Path::new(path)), source };
-    let content = files::read(Path::new(path), MAX_FILE_BYTES as u64).map_err(refused)?;
-    String::from_utf8(content).map_err(|error| {
-        let why = format!("byte {} is not UTF-8", error.utf8_error().valid_up_to() + 1);
-        refused(io::Error::new(io::ErrorKind::InvalidData, why))
-    })
+    files::read_text(Path::new(path), MAX_FILE_BYTES as u64).map_err(refused)
 }
 
 /// The parameters of a search as people see them.

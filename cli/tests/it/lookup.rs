@@ -78,7 +78,7 @@ fn what_is_not_a_state_is_named_with_its_place() {
     refused(command.arg(&file), "states, line 3: state");
     fs::write(&file, [0xff, 0xfe]).unwrap();
     let mut command = lookup(dir.path(), &["--states"]);
-    refused(command.arg(&file), "is not text in UTF-8");
+    refused(command.arg(&file), "byte 1 is not UTF-8");
     refused(&mut lookup(dir.path(), &["--states", "missing"]), "cannot read missing");
     refused(&mut lookup(dir.path(), &[]), "<STATE>");
 }

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use strata_engine::explicit::{Candidate, Finder, entry_key};
 use strata_space::dense::{DenseSpace, DenseState};
-use strata_space::{Chain, RegionKey, State};
-use strata_store::{DenseReader, JobDir, KeyRange, LayerCursor};
+use strata_space::{Chain, RegionKey, SpaceError, State};
+use strata_store::{DenseReader, KeyRange, LayerCursor};
 
 use crate::catalogue::Space;
 use crate::error::Result;
@@ -83,8 +83,16 @@ pub(super) struct ExplicitLayers<'a> {
 }
 
 impl<'a> ExplicitLayers<'a> {
-    pub(super) fn new(folder: &'a JobDir, space: Space, shards: u32) -> Result<Self> {
-        let (layers, finder) = (JobLayers::read(folder)?, Finder::new()?);
+    /// # Errors
+    /// If the puzzle does not read texts of its states: all of them would seem not to be reached.
+    pub(super) fn new(layers: JobLayers<'a>, space: Space, shards: u32) -> Result<Self> {
+        let states = space.state_space();
+        let reads = |state: State| states.parse(&states.text(state)) == Some(state);
+        if !states.seeds().first().is_some_and(|start| reads(*start)) {
+            let why = format!("{} does not read texts of its states", space.name());
+            return Err(SpaceError::NoForm { why }.into());
+        }
+        let finder = Finder::new()?;
         Ok(ExplicitLayers { layers, space, shards, finder })
     }
 
@@ -179,9 +187,9 @@ pub(super) struct DenseLayers<'a> {
 }
 
 impl<'a> DenseLayers<'a> {
-    pub(super) fn new(folder: &'a JobDir, space: Space) -> Result<Self> {
+    pub(super) fn new(layers: JobLayers<'a>, space: Space) -> Result<Self> {
         let dense = space.dense()?;
-        Ok(DenseLayers { layers: JobLayers::read(folder)?, space, dense })
+        Ok(DenseLayers { layers, space, dense })
     }
 }
 

@@ -18,7 +18,7 @@ use crate::path::outcome::Moves;
 
 /// What is looked up besides the depth.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Wanted {
+pub struct LookUpOptions {
     /// The moves of a shortest way.
     pub moves: bool,
     /// The number of shortest ways.
@@ -27,7 +27,7 @@ pub struct Wanted {
 
 /// What the layers of a job tell about a state.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Answer {
+pub struct LookUpAnswer {
     /// The distance from the start; None if no layer has the state.
     pub depth: Option<u32>,
     /// The number of sequences of that many moves that lead from the start to it, if wanted.
@@ -45,26 +45,28 @@ impl<'a> LookUp<'a> {
     ///
     /// # Errors
     /// [`Error::LayersNotKept`] if layers are missing, [`Error::LookUpEngine`] for a symbolic job, which has
-    /// no files of layers; if a file of the job is missing or damaged.
+    /// no files of layers; [`Error::Space`] if the puzzle does not read texts; if a file of the job is missing
+    /// or damaged.
     pub fn new(
         folder: &'a JobDir,
         manifest: &Manifest,
         space: Space,
-        wanted: Wanted,
+        wanted: LookUpOptions,
     ) -> Result<LookUp<'a>> {
         let spec = &manifest.spec;
         let job = || folder.job().to_owned();
         if spec.engine.is_symbolic() {
             return Err(Error::LookUpEngine { job: job() });
         }
-        if !JobLayers::read(folder)?.is_complete() {
+        let layers = JobLayers::read(folder)?;
+        if !layers.is_complete() {
             return Err(Error::LayersNotKept { job: job() });
         }
         let path = folder.path().to_owned();
         Ok(LookUp(if spec.engine.is_dense() {
-            Box::new(Asked::new(path, DenseLayers::new(folder, space)?, wanted))
+            Box::new(Asked::new(path, DenseLayers::new(layers, space)?, wanted))
         } else {
-            Box::new(Asked::new(path, ExplicitLayers::new(folder, space, spec.shards)?, wanted))
+            Box::new(Asked::new(path, ExplicitLayers::new(layers, space, spec.shards)?, wanted))
         }))
     }
 
@@ -81,7 +83,7 @@ impl<'a> LookUp<'a> {
     ///
     /// # Errors
     /// If a file is missing or damaged, [`Error::LookUpMemory`].
-    pub fn answer(self, memory: u64) -> Result<Vec<Answer>> {
+    pub fn answer(self, memory: u64) -> Result<Vec<LookUpAnswer>> {
         self.0.answer(memory)
     }
 }
@@ -94,14 +96,14 @@ impl std::fmt::Debug for LookUp<'_> {
 
 trait Questions {
     fn add(&mut self, text: &str) -> Result<()>;
-    fn answer(self: Box<Self>, memory: u64) -> Result<Vec<Answer>>;
+    fn answer(self: Box<Self>, memory: u64) -> Result<Vec<LookUpAnswer>>;
 }
 
 /// States to look up in the layers `L`.
 struct Asked<L: Layered> {
     folder: PathBuf,
     layers: L,
-    wanted: Wanted,
+    wanted: LookUpOptions,
     /// In the order of the questions; None for a position that the space has no state for.
     states: Vec<Option<L::State>>,
     /// Their texts, if moves are wanted.
@@ -139,7 +141,7 @@ type Above<S> = (Vec<S>, Vec<Edge<S>>);
 type AtDepth<S> = (S, Option<u32>);
 
 impl<L: Layered> Asked<L> {
-    fn new(folder: PathBuf, layers: L, wanted: Wanted) -> Asked<L> {
+    fn new(folder: PathBuf, layers: L, wanted: LookUpOptions) -> Asked<L> {
         Asked { folder, layers, wanted, states: Vec::new(), texts: Vec::new() }
     }
 
@@ -244,14 +246,16 @@ impl<L: Layered> Questions for Asked<L> {
         Ok(())
     }
 
-    fn answer(mut self: Box<Self>, memory: u64) -> Result<Vec<Answer>> {
+    fn answer(mut self: Box<Self>, memory: u64) -> Result<Vec<LookUpAnswer>> {
         let (distinct, index) = self.distinct();
         let known = self.depths(distinct)?;
         let of_question = |index: &Option<usize>| index.map(|index| known[index]);
         let depth = |index| of_question(index).and_then(|(_, depth)| depth);
-        let mut answers: Vec<Answer> =
-            index.iter().map(|index| Answer { depth: depth(index), ..Answer::default() }).collect();
-        if self.wanted == Wanted::default() {
+        let mut answers: Vec<LookUpAnswer> = index
+            .iter()
+            .map(|index| LookUpAnswer { depth: depth(index), ..LookUpAnswer::default() })
+            .collect();
+        if self.wanted == LookUpOptions::default() {
             return Ok(answers);
         }
         let steps = self.steps(&known, memory)?;

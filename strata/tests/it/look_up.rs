@@ -6,7 +6,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use strata::catalogue::{Registry, Space};
-use strata::{Engine, Error, KeepLayers, Report, Search, Wanted};
+use strata::{
+    Engine, Error, KeepLayers, KeySpace, Keyed, LookUpOptions, NoNested, Report, Search, Seed,
+    SpaceError,
+};
 use strata_run::LookUp;
 use strata_space::State;
 use strata_store::{JobDir, RealFs};
@@ -14,7 +17,7 @@ use strata_store::{JobDir, RealFs};
 type Pair<'a> = (&'a str, &'a str);
 type Parameters<'a> = &'a [Pair<'a>];
 
-const ALL: Wanted = Wanted { moves: true, ways: true };
+const ALL: LookUpOptions = LookUpOptions { moves: true, ways: true };
 
 /// Spaces without symmetry, with parameters that identify symmetric states of the same space.
 const SPACES: [(&str, Parameters<'_>, Option<Pair<'_>>); 20] = [
@@ -111,9 +114,10 @@ fn check(space: &Space, known: &Slow, report: &Report, has_images: bool) {
     let one = known.keys().next_back().unwrap();
     let twice = report.look_up(ALL, [one, one]).unwrap();
     assert_eq!(twice, [answers.last().unwrap().clone(), answers.last().unwrap().clone()]);
-    let depths = report.look_up(Wanted::default(), known.keys()).unwrap();
-    let only_depths =
-        |(a, b): (&strata::Answer, &strata::Answer)| a.depth == b.depth && a.ways.is_none();
+    let depths = report.look_up(LookUpOptions::default(), known.keys()).unwrap();
+    let only_depths = |(a, b): (&strata::LookUpAnswer, &strata::LookUpAnswer)| {
+        a.depth == b.depth && a.ways.is_none()
+    };
     assert!(depths.iter().zip(&answers).all(only_depths));
 }
 
@@ -146,7 +150,7 @@ fn states_that_no_layer_has_are_not_reached() {
         let report = finished("puzzle", &file, engine).unwrap();
         // An odd permutation.
         let answers = report.look_up(ALL, ["2 1 3 4 5", "a b"]).unwrap();
-        assert_eq!(answers[0], strata::Answer::default());
+        assert_eq!(answers[0], strata::LookUpAnswer::default());
         assert_eq!((answers[1].depth, answers[1].ways.clone()), (Some(2), Some(1_u8.into())));
         for wrong in ["1 2 3 4", "a c", "? 2 3 4 5"] {
             let error = report.look_up(ALL, ["a", wrong]).unwrap_err();
@@ -218,4 +222,44 @@ fn damaged_and_missing_files_are_errors() {
         fs::remove_file(&files[0]).unwrap();
         assert!(matches!(report.look_up(ALL, &states), Err(Error::Store(_))));
     }
+}
+
+/// Two states of a puzzle that reads positions, but no texts of its states.
+struct Half;
+
+impl KeySpace for Half {
+    type Key = u64;
+
+    fn seeds(&self) -> Vec<Seed> {
+        vec![Seed::start(0)]
+    }
+    fn key_bits(&self) -> u32 {
+        1
+    }
+    fn successors(&self, key: u64, out: &mut Vec<u64>) {
+        out.push(1 - key);
+    }
+    fn text(&self, key: u64) -> String {
+        key.to_string()
+    }
+}
+
+without_parameters!(
+    Half,
+    "half",
+    Ok(Half),
+    Keyed<Half>,
+    NoNested,
+    fn position_text(&self, given: &str) -> Result<String, SpaceError> {
+        Ok(given.to_owned())
+    }
+);
+
+/// Otherwise every state would be said not to be reached.
+#[test]
+fn a_puzzle_that_does_not_read_texts_of_its_states_is_refused() {
+    let search = Search::new(Half).engine(Engine::Explicit).threads(1);
+    let report = search.keep_layers(KeepLayers::All).run().unwrap();
+    let error = report.look_up(LookUpOptions::default(), ["1"]).unwrap_err();
+    assert_eq!(error.to_string(), "half does not read texts of its states");
 }

@@ -13,7 +13,7 @@ use tracing_subscriber::filter::Targets;
 use tracing_subscriber::layer::Context;
 
 /// Texts in log entries, each of a state that takes faults or luck.
-const STATES: [&str; 27] = [
+const STATES: [&str; 25] = [
     // Messages between workers.
     "a batch was sent again",
     "a batch was not accepted",
@@ -26,7 +26,6 @@ const STATES: [&str; 27] = [
     "rolled back to layer",
     "paused at the last checkpoint",
     "did not reconnect",
-    "waiting for a worker",
     "waiting for a worker: other jobs have them",
     "waiting for w",
     "queued again",
@@ -44,7 +43,6 @@ const STATES: [&str; 27] = [
     "again: ",
     "the job cannot be removed",
     "can be written again",
-    "removed",
 ];
 
 /// Counts how often each of the rare states was reached in this process: a layer of a subscriber.
