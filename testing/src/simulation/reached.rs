@@ -12,15 +12,14 @@ use tracing_subscriber::Layer;
 use tracing_subscriber::filter::Targets;
 use tracing_subscriber::layer::Context;
 
-/// Texts in log entries, each of a state that takes faults or luck.
-const STATES: [&str; 25] = [
+/// Texts in log entries, each of a state that takes faults or luck. 3,000 seeds must reach each: one that fewer than
+/// five of them reach does not belong here.
+const STATES: [&str; 23] = [
     // Messages between workers.
     "a batch was sent again",
     "a batch was not accepted",
-    "a delivery ended: its sender is silent",
     "trying again",
     // Sessions.
-    "ending in the middle of a layer",
     "the coordinator was restarted: the session of before has ended",
     "back to the last checkpoint",
     "rolled back to layer",
